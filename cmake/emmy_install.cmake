@@ -1,0 +1,1 @@
+# Placeholder order: filled by the install step below once the library has all its folders.

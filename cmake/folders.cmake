@@ -1,0 +1,16 @@
+# The folders of the library and the folders each may include: the one statement of the layering. The build links by it, the
+# include-edge test reads it, doc/architecture.md shows it. Order is the direction of the data flow.
+set(EMMY_FOLDERS core knob program loop fold fork kernel device store golden evidence prior plan)
+set(EMMY_MAY_INCLUDE_core)
+set(EMMY_MAY_INCLUDE_knob core)
+set(EMMY_MAY_INCLUDE_program core)
+set(EMMY_MAY_INCLUDE_loop core program)
+set(EMMY_MAY_INCLUDE_fold core loop program)
+set(EMMY_MAY_INCLUDE_fork core knob program loop fold)
+set(EMMY_MAY_INCLUDE_kernel core knob program loop fold fork)
+set(EMMY_MAY_INCLUDE_device core knob program loop fold fork kernel)
+set(EMMY_MAY_INCLUDE_store core knob)
+set(EMMY_MAY_INCLUDE_golden core knob program loop)
+set(EMMY_MAY_INCLUDE_evidence core knob program loop fold fork store golden)
+set(EMMY_MAY_INCLUDE_prior core knob program loop fold fork evidence)
+set(EMMY_MAY_INCLUDE_plan core knob program loop fold fork kernel device evidence)
