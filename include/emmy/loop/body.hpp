@@ -72,6 +72,15 @@ struct stmt {
     double seed_number = 0;
 };
 
+namespace detail {
+template <class T>
+constexpr run append(std::vector<T>& to, std::span<const T> list) {
+    const run out{static_cast<std::uint32_t>(to.size()), static_cast<std::uint32_t>(list.size())};
+    for (const T& item : list) to.push_back(item);
+    return out;
+}
+}  // namespace detail
+
 struct body {
     text_pool names;
     expr_pool exprs;
@@ -91,17 +100,9 @@ struct body {
         stmts.push_back(s);
         return static_cast<stmt_id>(stmts.size() - 1);
     }
-    constexpr run add_statements(std::span<const stmt_id> list) { return append(stmt_lists, list); }
-    constexpr run add_expressions(std::span<const expr_id> list) { return append(expr_lists, list); }
-    constexpr run add_names(std::span<const name_id> list) { return append(name_lists, list); }
-
-private:
-    template <class T>
-    static constexpr run append(std::vector<T>& to, std::span<const T> list) {
-        const run out{static_cast<std::uint32_t>(to.size()), static_cast<std::uint32_t>(list.size())};
-        for (const T& item : list) to.push_back(item);
-        return out;
-    }
+    constexpr run add_statements(std::span<const stmt_id> list) { return detail::append(stmt_lists, list); }
+    constexpr run add_expressions(std::span<const expr_id> list) { return detail::append(expr_lists, list); }
+    constexpr run add_names(std::span<const name_id> list) { return detail::append(name_lists, list); }
 };
 
 /// An external buffer: row-major, `shape` in elements (a packed type counts stored bytes on its last axis).
