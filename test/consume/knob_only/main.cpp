@@ -1,0 +1,3 @@
+#include <emmy/knob.hpp>
+
+int main() { return 0; }
