@@ -1,0 +1,24 @@
+#pragma once
+#include <emmy/device/concept.hpp>
+
+#include <string_view>
+
+namespace emmy::device::cpu {
+
+/// Cache sizes as sysfs spells them ("48K"), empty where unknown.
+struct cache_text {
+    std::string_view l1, l2, l3;
+};
+
+/// `cpu: <model> f<family>m<model> <ISA level> <cores>c <L2>/<L3>` from the text of /proc/cpuinfo and sysfs. Texts are
+/// untrusted: control characters dropped, blanks collapsed, the model name cut at 64 characters, numbers bounded.
+EMMY_DECL identification identify_from(std::string_view cpuinfo, const cache_text& caches, int usable_cores);
+
+/// This machine's.
+EMMY_DECL const identification& identify_host();
+
+}  // namespace emmy::device::cpu
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/device/cpu/impl/identify.ipp>
+#endif
