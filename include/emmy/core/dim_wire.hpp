@@ -13,12 +13,12 @@ EMMY_DECL std::string dim_text(const dim& d, const expr_pool& exprs, const text_
 
 /// The same extent whatever the hints say.
 constexpr bool same_extent(const dim& a, const dim& b) {
-    if (a.form != b.form) return false;
-    if (a.form == dim::form::number) return a.number == b.number;
-    return a.form == dim::form::symbol ? a.symbol == b.symbol : a.value == b.value;
+    if (a.kind != b.kind) return false;
+    if (a.kind == dim::form::number) return a.number == b.number;
+    return a.kind == dim::form::symbol ? a.symbol == b.symbol : a.value == b.value;
 }
-constexpr dim number_dim(std::int64_t n) { return {.form = dim::form::number, .number = n}; }
-constexpr dim symbol_dim(name_id symbol, std::int64_t hint = default_hint) { return {.form = dim::form::symbol, .number = hint, .has_hint = true, .symbol = symbol}; }
+constexpr dim number_dim(std::int64_t n) { return {.kind = dim::form::number, .number = n}; }
+constexpr dim symbol_dim(name_id symbol, std::int64_t hint = default_hint) { return {.kind = dim::form::symbol, .number = hint, .has_hint = true, .symbol = symbol}; }
 
 }  // namespace emmy
 

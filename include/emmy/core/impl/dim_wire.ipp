@@ -19,13 +19,13 @@ EMMY_DECL result<dim> read_dim(const json::value& v, const json::path& where, ex
     if (symbol) {
         EMMY_TRY(name, json::read_string(*symbol, where / "sym"));
         if (name.empty()) return refuse(json::problem(where / "sym", "found an empty symbol, expected a name"));
-        out.form = dim::form::symbol;
+        out.kind = dim::form::symbol;
         out.symbol = names.intern(name);
     } else {
         EMMY_TRY(spelling, json::read_string(*text, where / "expr"));
         auto parsed = parse_expr(spelling, exprs, names);
         if (!parsed) return refuse(json::problem(where / "expr", parsed.error().message()));
-        out.form = dim::form::expression;
+        out.kind = dim::form::expression;
         out.value = *parsed;
     }
     out.number = default_hint;
@@ -40,12 +40,12 @@ EMMY_DECL result<dim> read_dim(const json::value& v, const json::path& where, ex
 }
 
 EMMY_DECL void write_dim(json::writer& out, const dim& d, const expr_pool& exprs, const text_pool& names) {
-    if (d.form == dim::form::number) {
+    if (d.kind == dim::form::number) {
         out.integer(d.number);
         return;
     }
     out.begin_object();
-    if (d.form == dim::form::symbol) {
+    if (d.kind == dim::form::symbol) {
         out.key("sym").string(names.text(d.symbol));
     } else {
         std::string text;
@@ -57,8 +57,8 @@ EMMY_DECL void write_dim(json::writer& out, const dim& d, const expr_pool& exprs
 }
 
 EMMY_DECL std::string dim_text(const dim& d, const expr_pool& exprs, const text_pool& names) {
-    if (d.form == dim::form::number) return std::to_string(d.number);
-    if (d.form == dim::form::symbol) return std::string(names.text(d.symbol));
+    if (d.kind == dim::form::number) return std::to_string(d.number);
+    if (d.kind == dim::form::symbol) return std::string(names.text(d.symbol));
     std::string text;
     spell_expr(text, d.value, exprs, names);
     return text;
