@@ -1,0 +1,53 @@
+#pragma once
+#include <emmy/program/graph.hpp>
+
+#include <cstddef>
+
+/// The independent reference: what a traced program computes, in double, written from the operators' definitions and sharing nothing
+/// with bodies, schedules or kernels.
+namespace emmy::program {
+
+/// Bytes of an `input` node or of a checkpoint constant, in the node's declared dtype, row-major, by node id. A constant with
+/// load_ops is given after them (the node's own shape).
+struct named_bytes {
+    std::string_view id;
+    std::span<const std::byte> bytes;
+};
+struct bound_size {
+    std::string_view symbol;
+    std::int64_t size = 0;
+};
+
+/// Values of one tensor; `values` has as many elements as the shape says.
+struct evaluated {
+    dtype type = dtype::none;
+    std::vector<std::int64_t> shape;
+    std::vector<double> values;
+};
+
+/// The concrete shape under these sizes (a symbol not named: its hint). Errors (input): an expression that does not evaluate to a size ≥ 1.
+EMMY_DECL result<std::vector<std::int64_t>> concrete_shape(const graph& g, std::span<const dim> shape, std::span<const bound_size> sizes);
+/// Elements of the concrete shape; errors also when the product leaves 62 bits.
+EMMY_DECL result<std::int64_t> element_count(const graph& g, std::span<const dim> shape, std::span<const bound_size> sizes);
+
+/// All outputs of the program. Values are double throughout; an intermediate result that is declared narrower than f32 is rounded
+/// to what it declares (a program-level tensor is a rounding point), an output is not: compare it with `rounded`.
+/// Errors: input: a tensor without bytes, bytes of the wrong size, shapes that do not fit together; user: an operator that the
+/// reference does not know ("no reference for torch.conv1d").
+EMMY_DECL result<std::vector<evaluated>> evaluate(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes = {});
+
+/// Output 0 at some flat positions only: a product of large matrices computes these cells alone.
+EMMY_DECL result<std::vector<double>> evaluate_cells(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes,
+                                                     std::span<const std::int64_t> cells);
+
+/// The nearest value of the element type, as double (f64: unchanged).
+EMMY_DECL double rounded(dtype type, double value);
+/// Bytes of a dtype from doubles (rounded), and back.
+EMMY_DECL std::vector<std::byte> to_bytes(dtype type, std::span<const double> values);
+EMMY_DECL std::vector<double> from_bytes(dtype type, std::span<const std::byte> bytes);
+
+}  // namespace emmy::program
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/program/impl/evaluate.ipp>
+#endif
