@@ -1,0 +1,9 @@
+#pragma once
+// The public header of evidence/: what is measured, and what a compile makes of it.
+#include <emmy/evidence/import.hpp>
+#include <emmy/evidence/index.hpp>
+#include <emmy/evidence/pick.hpp>
+#include <emmy/evidence/record.hpp>
+#include <emmy/evidence/regime.hpp>
+#include <emmy/evidence/report.hpp>
+#include <emmy/evidence/scope.hpp>

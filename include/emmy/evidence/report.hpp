@@ -1,0 +1,59 @@
+#pragma once
+#include <emmy/core/config.hpp>
+#include <emmy/core/digest.hpp>
+#include <emmy/core/json.hpp>
+#include <emmy/store/records.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Why a fork was decided the way it was.
+namespace emmy::evidence {
+
+/// What decided, best first. `only_option`: there was nothing to decide.
+enum class tier : std::uint8_t { only_option, pin, own_row, other_row, nearest_own, nearest_other, prior, first_option };
+constexpr std::string_view tier_names[] = {"only option", "pin", "own row", "other producer's row", "own row of the nearest size", "other producer's row of the nearest size", "prior", "first option"};
+constexpr std::string_view name(tier t) { return tier_names[static_cast<std::size_t>(t)]; }
+/// By evidence: strict mode accepts these.
+constexpr bool measured(tier t) { return t >= tier::own_row && t <= tier::nearest_other; }
+
+/// A measured row as the report shows it.
+struct row_evidence {
+    store::knob_list row;
+    std::string source, producer;
+    store::binding_list bindings;  ///< sizes it was measured at
+    double us = 0;
+    bool captured = true;
+    std::uint32_t row_number = 0;  ///< in the store
+};
+
+/// One decision of a compile.
+struct record {
+    std::string kernel;  ///< C name
+    digest128 identity;
+    std::string fork;    ///< "schedule"
+    store::binding_list bindings;
+    tier decided = tier::first_option;
+    store::knob_list chosen;
+    std::optional<row_evidence> by;         ///< the row that decided
+    std::optional<row_evidence> runner_up;  ///< next row of the same tier that this fork offers
+    double margin = 0;                      ///< runner-up's time ÷ the row's time - 1; 0 without one
+    std::uint32_t rows_seen = 0;            ///< rows of this kernel and context in scope, all sizes
+    std::uint32_t rows_tried = 0;           ///< rows asked for at this fork until one was offered
+    std::optional<std::uint64_t> options;   ///< size of the space, under --explain only
+    std::vector<std::string> notes;         ///< "12 rows in the fast-math lane, none in the standard lane", …
+};
+
+/// One line: "k_softmax schedule: own row 12.3 us (measured:host:emmy-cpp/1) WORK=t256 REDUCE=coop, next 14.1 us (+14.6%)".
+EMMY_DECL std::string line(const record& r);
+/// Object with all fields; floats shortest.
+EMMY_DECL void write_json(json::writer& out, const record& r);
+/// "WORK=t256 REDUCE=coop": knobs that are not OFF, in row order; "(all off)" when none.
+EMMY_DECL std::string knobs_text(const store::knob_list& row);
+
+}  // namespace emmy::evidence
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/evidence/impl/report.ipp>
+#endif
