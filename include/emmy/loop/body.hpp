@@ -116,6 +116,8 @@ struct buffer {
 /// output unwritten (a carried state's port).
 struct kernel {
     std::string name;  ///< C name; a label, never part of identity
+    std::string node_id;  ///< of the loop node; empty where it is the first output's name (every stored kernel)
+    std::vector<std::uint32_t> node_order;  ///< places in `inputs` in the order of their nodes on the wire; empty = as declared
     std::vector<buffer> inputs, outputs;
     loop::body body;
 };
