@@ -4,4 +4,5 @@
 #include <emmy/core/digest.hpp>
 #include <emmy/core/fault.hpp>
 #include <emmy/core/fixed_string.hpp>
+#include <emmy/core/numeric.hpp>
 #include <emmy/core/result.hpp>
