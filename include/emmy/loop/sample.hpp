@@ -1,0 +1,27 @@
+#pragma once
+#include <emmy/loop/interpret.hpp>
+
+#include <cstdint>
+#include <vector>
+
+/// Seeded inputs and seeded output cells: what a check of a kernel of any size feeds and looks at.
+namespace emmy::loop {
+
+/// One seeded source per declared input. Reals are uniform in [-1, 1) rounded to the buffer's type; buffers of one element (eps, counts,
+/// scales) in [0.5, 1.5), so that no root or divisor is negative; integers that a gather index reads lie inside the dimension they
+/// index, others in 0 … 6 (bool: 0 or 1; packed bytes: any).
+EMMY_DECL std::vector<input_data> seeded_inputs(const kernel& k, std::uint64_t seed);
+
+/// `count` coordinates of an output that some statement writes: axes of a Write drawn uniformly from their loops (of at most
+/// `reduce_steps` first values where the loop reduces or carries), one Write after the other. Deterministic in the seed.
+struct sampled_cell {
+    std::size_t output = 0;
+    std::vector<std::int64_t> at;
+};
+EMMY_DECL std::vector<sampled_cell> sample_cells(const kernel& k, const interpret_options& options, std::uint64_t seed, std::size_t count);
+
+}  // namespace emmy::loop
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/loop/impl/sample.ipp>
+#endif
