@@ -62,7 +62,7 @@ public:
         if ((nodes_.size() + 1) * 2 > slots_.size()) grow();
         std::size_t slot = hash(e) & (slots_.size() - 1);
         for (; slots_[slot] != no_expr; slot = (slot + 1) & (slots_.size() - 1))
-            if (nodes_[slots_[slot]] == e) return slots_[slot];
+            if (equal(nodes_[slots_[slot]], e)) return slots_[slot];
         nodes_.push_back(e);
         return slots_[slot] = static_cast<expr_id>(nodes_.size() - 1);
     }
@@ -79,24 +79,29 @@ public:
     constexpr expr_id ternary(expr_id condition, expr_id then, expr_id otherwise) { return add({.kind = expr_kind::ternary, .a = condition, .b = then, .c = otherwise}); }
     constexpr expr_id cast(name_id type, expr_id a) { return add({.kind = expr_kind::cast, .name = type, .a = a}); }
     constexpr expr_id call(name_id function, std::span<const expr_id> args) {
-        // An equal call already in the pool keeps its argument list.
-        for (expr_id id = 0; id < nodes_.size(); ++id) {
-            const expr& e = nodes_[id];
-            if (e.kind != expr_kind::call || e.name != function || e.arg_count != args.size()) continue;
-            bool same = true;
-            for (std::size_t i = 0; i < args.size(); ++i) same = same && this->args(e)[i] == args[i];
-            if (same) return id;
-        }
-        const auto first = static_cast<expr_id>(args_.size());
+        const std::size_t first = args_.size(), before = nodes_.size();
         for (expr_id a : args) args_.push_back(a);
-        return add({.kind = expr_kind::call, .arg_count = static_cast<std::uint16_t>(args.size()), .name = function, .a = first});
+        const expr_id id = add({.kind = expr_kind::call, .arg_count = static_cast<std::uint16_t>(args.size()), .name = function, .a = static_cast<expr_id>(first)});
+        if (nodes_.size() == before) args_.resize(first);  // an equal call keeps its own list
+        return id;
     }
 
 private:
-    static constexpr std::size_t hash(const expr& e) {
+    constexpr bool equal(const expr& a, const expr& b) const {
+        if (a.kind != expr_kind::call) return a == b;
+        if (b.kind != expr_kind::call || a.name != b.name || a.arg_count != b.arg_count) return false;
+        for (std::size_t i = 0; i < a.arg_count; ++i)
+            if (args_[a.a + i] != args_[b.a + i]) return false;
+        return true;
+    }
+    constexpr std::size_t hash(const expr& e) const {
         std::uint64_t h = 0x9e3779b97f4a7c15u;
         auto mix = [&](std::uint64_t v) { h = (h ^ v) * 0xff51afd7ed558ccdu, h ^= h >> 32; };
         mix(static_cast<std::uint64_t>(e.kind) << 40 | static_cast<std::uint64_t>(e.op) << 32 | e.name);
+        if (e.kind == expr_kind::call) {
+            for (expr_id a : args(e)) mix(a);
+            return static_cast<std::size_t>(h);
+        }
         mix(static_cast<std::uint64_t>(e.a) << 32 | e.b);
         mix(static_cast<std::uint64_t>(e.c) << 32 | e.arg_count);
         mix(static_cast<std::uint64_t>(e.integer));
