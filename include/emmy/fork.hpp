@@ -1,0 +1,3 @@
+#pragma once
+/// Public header of fork/: the choices a kernel offers.
+#include <emmy/fork/schedule.hpp>

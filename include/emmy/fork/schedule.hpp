@@ -1,0 +1,72 @@
+#pragma once
+#include <emmy/core/config.hpp>
+#include <emmy/core/result.hpp>
+#include <emmy/fold/tree.hpp>
+#include <emmy/fork/target.hpp>
+#include <emmy/loop/body.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// The schedule fork of the CPU device: which rows a kernel has.
+namespace emmy::fork {
+
+using knob_pairs = std::vector<std::pair<std::string, std::string>>;  ///< (key, value), canonical key order
+
+/// One row in numbers; 0 = not stated. What each field means on a CPU: cpu_knob_table (fork/cpu_knobs.hpp).
+struct cpu_row {
+    int work_n = 0, work_m = 0;            ///< WORK t<n>x<m>
+    int tile_n = 0, tile_m = 0;            ///< TILE f<n>x<m>
+    enum class reduction : std::uint8_t { serial, coop, coop_t } reduce = reduction::serial;
+    int chains = 1;                        ///< REDUCE r<n>
+    int vectors = 1;                       ///< REDUCE v<n>
+    int depth = 0;                         ///< STAGE d<n>
+    enum class transport : std::uint8_t { none, smem, smem_async, smem_tma } stage = transport::none;
+    int raster = 0;                        ///< RASTER gm<n>
+    bool operator==(const cpu_row&) const = default;
+};
+
+/// Which lowering a kernel has; decides the families of its rows.
+enum class cpu_form : std::uint8_t {
+    map,          ///< no fold: WORK, TILE, RASTER
+    rows,         ///< folds along adjacent elements: WORK, REDUCE, STAGE, RASTER
+    columns,      ///< folds across rows, adjacent outputs: WORK, REDUCE, RASTER
+    contraction,  ///< sums of products with an outer and an inner output axis: WORK, TILE, REDUCE, STAGE, RASTER
+    cells         ///< anything else that lifts: one cell at a time: WORK, REDUCE, RASTER
+};
+
+/// The schedule rows of one kernel on one target, in fixed order, the default first. Holds its own copy of the kernel.
+class cpu_schedules {
+public:
+    /// Errors (device_limit): "no CPU lowering for …".
+    EMMY_DECL static result<cpu_schedules> make(const loop::kernel& k, const cpu_target& target);
+
+    EMMY_DECL const loop::kernel& kernel() const;
+    EMMY_DECL const fold::tree& tree() const;
+    EMMY_DECL const cpu_target& target() const;
+    EMMY_DECL cpu_form form() const;
+
+    EMMY_DECL std::span<const cpu_row> rows() const;              ///< every legal row; rows()[0] is the safe default
+    EMMY_DECL knob_pairs pairs(const cpu_row& row) const;         ///< every family this kernel has, OFF values included
+    /// A row from (key, value) texts: missing families are OFF. Errors (user): unknown key, non-canonical value, illegal row; the fault's
+    /// place is the knob, the sentence names rule, value and bound.
+    EMMY_DECL result<cpu_row> row(std::span<const std::pair<std::string, std::string>> pairs) const;
+    /// Whether a row can be printed for this kernel; the refusal names knob, value and bound.
+    EMMY_DECL result<void> check(const cpu_row& row) const;
+
+    struct state;
+
+private:
+    std::shared_ptr<const state> state_;
+};
+
+}  // namespace emmy::fork
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/fork/impl/schedule.ipp>
+#endif

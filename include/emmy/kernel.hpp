@@ -1,0 +1,3 @@
+#pragma once
+/// Public header of kernel/: text of a kernel for a device.
+#include <emmy/kernel/text.hpp>

@@ -1,0 +1,41 @@
+#pragma once
+#include <emmy/core/config.hpp>
+#include <emmy/core/result.hpp>
+#include <emmy/fork/schedule.hpp>
+#include <emmy/loop/body.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// From (kernel, schedule row, target) to C++ text for the host compiler.
+namespace emmy::kernel {
+
+/// Number of this code generator: part of the producer "emmy-cpp/<n>" of every measurement. Raised whenever a row prints other text.
+constexpr int codegen_version = 1;
+
+/// Self-contained C++ (no header included) that defines
+///   struct emmy_launch { void* const* buffers; const long long* sizes; unsigned char* scratch; int part, parts; void (*barrier)(void*); void* team; };
+///   extern "C" void <entry>(const emmy_launch*)
+/// called once per member of the team with part = 0 … parts-1. `buffers`: inputs then outputs in declared order, aligned to their
+/// elements (streaming stores are used only where 64-byte alignment is found); `sizes`: values of `symbols` in order; `scratch`:
+/// scratch_bytes(parts) bytes aligned to 64, shared by the team. `barrier` is called only when uses_barrier.
+struct cpu_text {
+    std::string source, entry;
+    std::vector<std::string> symbols;
+    std::uint64_t scratch_shared_bytes = 0, scratch_part_bytes = 0;
+    bool uses_barrier = false;
+    std::uint64_t scratch_bytes(int parts) const { return scratch_shared_bytes + scratch_part_bytes * static_cast<std::uint64_t>(parts); }
+};
+
+/// Prints the kernel under a row. Errors: (device_limit) "no CPU lowering for …"; a row that is not legal, with rule and bound.
+EMMY_DECL result<cpu_text> lower_cpu(const loop::kernel& k, const fork::cpu_row& row, const fork::cpu_target& target);
+
+/// The same after one lift: for callers that print many rows of one kernel.
+EMMY_DECL result<cpu_text> lower_cpu(const fork::cpu_schedules& schedules, const fork::cpu_row& row);
+
+}  // namespace emmy::kernel
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/kernel/impl/text.ipp>
+#endif
