@@ -1,0 +1,4 @@
+#pragma once
+// All bodies of loop/, compiled once.
+#include <emmy/loop/impl/dims.ipp>
+#include <emmy/loop/impl/wire.ipp>
