@@ -5,6 +5,7 @@
 #include <emmy/golden/model.hpp>
 #include <emmy/loop/body.hpp>
 
+#include <map>
 #include <memory>
 #include <unordered_map>
 
@@ -74,6 +75,8 @@ public:
 
 private:
     friend struct reader;
+    EMMY_DECL result<json::value> own(std::string_view json);
+    EMMY_DECL result<void> set_header(std::optional<std::string_view> header::*field, std::string_view text);
     std::string file_;
     golden::header head_;
     std::vector<json::value> programs_;
@@ -84,6 +87,8 @@ private:
     std::vector<decision_index> minter_;
     std::vector<json::document> sources_;                  // what the views point into
     std::vector<std::shared_ptr<const std::string>> own_;  // texts made by edits
+    std::map<digest128, kernel_index> by_identity_;        // filled by the first add_kernel()
+    kernel_index identified_ = 0;                          // kernels that by_identity_ has looked at
 };
 
 }  // namespace emmy::golden
