@@ -10,8 +10,11 @@ namespace emmy::loop {
 
 /// Result type of an Assign without `dtype`. `args`: types of the arguments; `same_args`: both arguments of a binary operator are one value.
 /// All integers and an integer-capable operator: the widest type, unsigned winning ties (where: of the two branches). Else all f16: f16,
-/// but multiply(x,x) and pow are f32 (overflow guard). Else f32: bf16 and f8 operands promote.
+/// but multiply(x,x) and pow are f32 (overflow guard). Else f32: bf16 and f8 operands promote. Encoders give their code's type (f4: i32).
 constexpr dtype infer_assign(op o, std::span<const dtype> args, bool same_args = false) {
+    if (o == op::to_f8e4m3) return dtype::f8e4m3;
+    if (o == op::to_f8e5m2) return dtype::f8e5m2;
+    if (o == op::to_f4e2m1) return dtype::i32;
     if (o == op::where && args.size() == 3) args = args.subspan(1);
     bool integers = !args.empty() && facts(o).integer_capable, halves = !args.empty();
     for (dtype t : args) integers = integers && reads_as_integer(t), halves = halves && t == dtype::f16;

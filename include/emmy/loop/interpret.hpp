@@ -28,7 +28,7 @@ struct interpret_options {
     numeric_mode mode = numeric_mode::typed;
     std::vector<symbol_size> sizes;  ///< symbols not named have their hint
     std::int64_t reduce_steps = 0;   ///< > 0: every loop that reduces or carries a state runs this many of its first steps at most
-    std::uint64_t budget = 0;        ///< > 0: statement executions that one call may take; a dearer one is refused before it starts
+    std::uint64_t budget = 0;        ///< > 0: values that one call of run() or cell() may compute; a dearer one ends with a fault (user)
 };
 
 /// Where the elements of an input buffer come from. Bytes must outlive the interpreter's use of them.
@@ -43,9 +43,18 @@ struct input_data {
     function compute = nullptr;
     const void* state = nullptr;
 
-    static input_data of_bytes(std::span<const std::byte> b) { return {.from = form::bytes, .bytes = b}; }
-    static input_data of_seed(std::uint64_t seed, double low = -1, double high = 1) { return {.from = form::seeded, .seed = seed, .low = low, .high = high}; }
-    static input_data of_function(function f, const void* state = nullptr) { return {.from = form::computed, .compute = f, .state = state}; }
+    static input_data of_bytes(std::span<const std::byte> b) {
+        input_data out;
+        return out.from = form::bytes, out.bytes = b, out;
+    }
+    static input_data of_seed(std::uint64_t seed, double low = -1, double high = 1) {
+        input_data out;
+        return out.from = form::seeded, out.seed = seed, out.low = low, out.high = high, out;
+    }
+    static input_data of_function(function f, const void* state = nullptr) {
+        input_data out;
+        return out.from = form::computed, out.compute = f, out.state = state, out;
+    }
 };
 
 /// A body compiled for one mode and one set of sizes. Movable; one thread at a time.

@@ -12,13 +12,13 @@ namespace emmy::loop {
 /// index, others in 0 … 6 (bool: 0 or 1; packed bytes: any).
 EMMY_DECL std::vector<input_data> seeded_inputs(const kernel& k, std::uint64_t seed);
 
-/// `count` coordinates of an output that some statement writes: axes of a Write drawn uniformly from their loops (of at most
-/// `reduce_steps` first values where the loop reduces or carries), one Write after the other. Deterministic in the seed.
 struct sampled_cell {
     std::size_t output = 0;
     std::vector<std::int64_t> at;
 };
-EMMY_DECL std::vector<sampled_cell> sample_cells(const kernel& k, const interpret_options& options, std::uint64_t seed, std::size_t count);
+/// `count` coordinates that some statement writes, one Write after the other: its axes drawn uniformly from their loops (as far as
+/// reduce_steps lets them run). Deterministic in the seed. A coordinate may be drawn twice.
+EMMY_DECL std::vector<sampled_cell> sample_cells(const interpreter& compiled, std::uint64_t seed, std::size_t count);
 
 }  // namespace emmy::loop
 
