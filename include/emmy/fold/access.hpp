@@ -17,9 +17,9 @@ struct offset_term {
 };
 using offset = std::vector<offset_term>;
 
-/// Offset of `index` into a buffer of this shape. x / c and x % c that meet in one offset recompose to x. Adds expressions to the
-/// kernel's pool. Nothing when an extent is an expression over symbols that is no product.
-EMMY_DECL std::optional<offset> flatten(loop::kernel& k, const std::vector<dim>& shape, std::span<const expr_id> index);
+/// Offset of `index` into a buffer of this shape. x / c and x % c that meet in one offset recompose to x.
+/// Nothing when an extent is an expression over symbols that is no product.
+EMMY_DECL std::optional<offset> flatten(const loop::kernel& k, const std::vector<dim>& shape, std::span<const expr_id> index);
 
 /// How an offset moves when `axis` advances by one, for runs of `lanes` coordinates that start at a multiple of `lanes`:
 /// 0 uniform, 1 adjacent, another number a constant stride; nothing when it is none of these.
