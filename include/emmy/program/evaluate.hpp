@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/core/numeric.hpp>
 #include <emmy/program/graph.hpp>
 
 #include <cstddef>
@@ -31,7 +32,7 @@ EMMY_DECL result<std::vector<std::int64_t>> concrete_shape(const graph& g, std::
 EMMY_DECL result<std::int64_t> element_count(const graph& g, std::span<const dim> shape, std::span<const bound_size> sizes);
 
 /// All outputs of the program. Values are double throughout; an intermediate result that is declared narrower than f32 is rounded
-/// to what it declares (a program-level tensor is a rounding point), an output is not: compare it with `rounded`.
+/// to what it declares (a program-level tensor is a rounding point), an output is not: compare it with its round_to (core/numeric.hpp).
 /// Errors: input: a tensor without bytes, bytes of the wrong size, shapes that do not fit together; user: an operator that the
 /// reference does not know ("no reference for torch.conv1d").
 EMMY_DECL result<std::vector<evaluated>> evaluate(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes = {});
@@ -40,9 +41,7 @@ EMMY_DECL result<std::vector<evaluated>> evaluate(const graph& g, std::span<cons
 EMMY_DECL result<std::vector<double>> evaluate_cells(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes,
                                                      std::span<const std::int64_t> cells);
 
-/// The nearest value of the element type, as double (f64: unchanged).
-EMMY_DECL double rounded(dtype type, double value);
-/// Bytes of a dtype from doubles (rounded), and back.
+/// Bytes of a dtype from doubles (rounded as round_to), and back. Packed types are their bytes, as load_element reads them.
 EMMY_DECL std::vector<std::byte> to_bytes(dtype type, std::span<const double> values);
 EMMY_DECL std::vector<double> from_bytes(dtype type, std::span<const std::byte> bytes);
 
