@@ -32,5 +32,5 @@ static_assert(device<host_device>);
 }  // namespace emmy::device::cpu
 
 #ifdef EMMY_HEADER_ONLY
-#include <emmy/device/cpu/impl/device.ipp>
+#include <emmy/device/impl/cpu_device.ipp>
 #endif

@@ -20,5 +20,5 @@ EMMY_DECL const identification& identify_host();
 }  // namespace emmy::device::cpu
 
 #ifdef EMMY_HEADER_ONLY
-#include <emmy/device/cpu/impl/identify.ipp>
+#include <emmy/device/impl/cpu_identify.ipp>
 #endif

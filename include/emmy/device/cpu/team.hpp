@@ -39,5 +39,5 @@ private:
 }  // namespace emmy::device::cpu
 
 #ifdef EMMY_HEADER_ONLY
-#include <emmy/device/cpu/impl/team.ipp>
+#include <emmy/device/impl/cpu_team.ipp>
 #endif

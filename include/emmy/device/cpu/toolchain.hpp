@@ -2,6 +2,7 @@
 #include <emmy/device/concept.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace emmy::device::cpu {
@@ -19,6 +20,9 @@ EMMY_DECL std::string cache_directory();
 
 EMMY_DECL std::vector<std::string> compile_flags(const kernel_text& text);
 
+/// How the message of a compilation begins that was killed at its time limit: it says nothing about the kernel.
+constexpr std::string_view compile_overrun = "compile_timeout";
+
 /// Everything that decides whether an object is the answer to a request: text, flags, compiler, instruction set.
 EMMY_DECL std::string cache_key(const kernel_text& text, const toolchain& compiler, const identification& host);
 
@@ -30,5 +34,5 @@ EMMY_DECL result<compiled> compile_object(const kernel_text& text, const std::st
 }  // namespace emmy::device::cpu
 
 #ifdef EMMY_HEADER_ONLY
-#include <emmy/device/cpu/impl/toolchain.ipp>
+#include <emmy/device/impl/cpu_toolchain.ipp>
 #endif

@@ -1,0 +1,14 @@
+#pragma once
+#include <emmy/device/impl/arena.ipp>
+#include <emmy/device/impl/cpu_blas.ipp>
+#include <emmy/device/impl/cpu_device.ipp>
+#include <emmy/device/impl/cpu_identify.ipp>
+#include <emmy/device/impl/cpu_team.ipp>
+#include <emmy/device/impl/cpu_texts.ipp>
+#include <emmy/device/impl/cpu_toolchain.ipp>
+#include <emmy/device/impl/frame.ipp>
+#include <emmy/device/impl/measure.ipp>
+#include <emmy/device/impl/messages.ipp>
+#include <emmy/device/impl/process.ipp>
+#include <emmy/device/impl/statistics.ipp>
+#include <emmy/device/impl/worker.ipp>
