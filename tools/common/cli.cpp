@@ -16,7 +16,16 @@ namespace emmy::tools {
 
 struct verb::state {
     CLI::App* app = nullptr;
-    std::vector<std::string> examples;
+    std::vector<std::string> remarks, examples;
+
+    void set_footer() {
+        std::string footer;
+        for (const auto& r : remarks) footer += r + "\n";
+        if (!remarks.empty() && !examples.empty()) footer += "\n";
+        if (!examples.empty()) footer += "Examples:";
+        for (const auto& e : examples) footer += "\n" + e;
+        app->footer(footer);
+    }
 };
 struct cli::state {
     explicit state(const std::string& about) : app(about) {}
@@ -99,9 +108,12 @@ verb& verb::excludes(const std::string& a, const std::string& b) {
 }
 verb& verb::example(const std::string& command_line, const std::string& what) {
     state_->examples.push_back("  " + command_line + "\n      " + what);
-    std::string footer = "Examples:";
-    for (const auto& e : state_->examples) footer += "\n" + e;
-    state_->app->footer(footer);
+    state_->set_footer();
+    return *this;
+}
+verb& verb::remark(const std::string& word, const std::string& about) {
+    state_->remarks.push_back("  " + word + std::string(word.size() < 20 ? 20 - word.size() : 1, ' ') + about);
+    state_->set_footer();
     return *this;
 }
 bool verb::chosen() const { return state_->app->parsed(); }
@@ -126,7 +138,8 @@ verb& verb::common(unsigned which, common_options& o) {
     if (which & takes::pin) list_option(app, "--pin", o.pin, "Knob values to hold: K=V,... (repeatable)", "K=V,...");
     if (which & takes::output) {
         static const std::map<std::string, format> formats{{"table", format::table}, {"json", format::json}, {"csv", format::csv}, {"md", format::md}};
-        CLI::Option* how = described(app.add_option_function<std::string>("--format", [&o](const std::string& text) { o.format = formats.at(text); }, "Form of the result (default: table)"),
+        CLI::Option* how = described(app.add_option_function<std::string>("--format", [&o](const std::string& text) { o.format = formats.at(text); },
+                                                                            std::string("Form of the result (default: ") + (o.format == format::json ? "json)" : "table)")),
                                      "table|json|csv|md");
         how->check([](const std::string& text) { return formats.count(text) ? std::string() : "found \"" + text + "\", expected table, json, csv or md"; });
         CLI::Option* out = described(app.add_option("--out", o.out, "Where the result goes (default: standard output)"), "PATH");

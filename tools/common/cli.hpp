@@ -24,6 +24,7 @@ public:
     verb& positional(const std::string& name, std::vector<std::string>& into, const std::string& about, bool required = false);
     /// Two options that cannot be given together.
     verb& excludes(const std::string& a, const std::string& b);
+    verb& remark(const std::string& word, const std::string& about);          ///< a line "word  about" before the examples
     verb& example(const std::string& command_line, const std::string& what);  ///< printed at the end of --help
 
     bool chosen() const;                        ///< after parse(): this verb was asked for
