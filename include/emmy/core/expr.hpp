@@ -122,6 +122,21 @@ private:
     std::vector<expr_id> slots_;
 };
 
+/// thread_idx.x … grid_dim.z, warp_size: no variable has these names.
+constexpr bool is_builtin_name(std::string_view name) {
+    if (name == "warp_size") return true;
+    if (name.size() < 3 || name[name.size() - 2] != '.' || name.back() < 'x' || name.back() > 'z') return false;
+    const std::string_view group = name.substr(0, name.size() - 2);
+    return group == "thread_idx" || group == "block_idx" || group == "block_dim" || group == "grid_dim";
+}
+/// Letter or underscore, then word characters; no literal and no builtin.
+constexpr bool is_identifier(std::string_view name) {
+    if (name.empty() || name == "true" || name == "false" || name == "warp_size" || (name[0] >= '0' && name[0] <= '9')) return false;
+    for (char c : name)
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')) return false;
+    return true;
+}
+
 /// Parses one expression. Errors (input): what was found and expected, with the offset in the text. Nesting is bounded (256).
 EMMY_DECL result<expr_id> parse_expr(std::string_view text, expr_pool& pool, text_pool& names);
 /// Appends the canonical spelling: one blank around binary operators, ? and :, parentheses only where precedence needs them.

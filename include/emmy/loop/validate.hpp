@@ -8,19 +8,23 @@ namespace emmy::loop {
 /// (input) name the field below it, e.g. kernels[3].loop_ir.nodes[2].attrs.body[0].Loop.body[1].Assign.args[0].
 ///
 /// After success:
-///  - every name read is visible (loop-ir §3.1): an axis of an enclosing loop, a value defined before in this or an enclosing
-///    statement list, an accumulator inside or after its loop; no visible name is defined again; names are identifiers;
-///  - buffers are declared once; Load reads a declared input, Write and ZeroPrologue name a declared output, ranks agree, the
-///    number of elements of every static shape fits 2^56;
-///  - expressions of indices, predicates, extents and windows hold no builtin, call or division by a literal zero; indices,
-///    predicates and steps hold no real number; casts name a dtype;
-///  - Assign has an operator with its arity; Accum has a folding one, all Accums of one name in one loop body agree on operator
-///    and dtype, every accumulator is started (by entry of its loop, Init, or an earlier loop when `seed` is false); its axes are
-///    empty or the innermost enclosing loop's axis;
-///  - every state has one Carry, whose index entries are distinct axes of loops inside the carrying loop, or 0; every Pre names a
-///    state, with its rank, inside or after the carrying loop; a seed buffer is a declared input of the state's rank and shape;
-///    a state is read through Pre only;
-///  - a vector Load or Write has 2 … 16 values: consecutive elements along the last dimension.
+///  - every name read is visible (loop-ir 3.1): an axis of an enclosing loop, a value defined before in this or an enclosing
+///    statement list, an accumulator inside or after its loop; no visible name is defined again; all names are identifiers;
+///  - buffers are declared once, with sizes of at least 1 and at most 2^56 static elements; Load reads a declared input (its dtype
+///    is as wide as the buffer's), Write and ZeroPrologue name a declared output, ranks agree;
+///  - expressions of indices, predicates, Cond, windows and StridedLoop are whole numbers: they read axes, and values only as (int)v
+///    (any integer dtype); they hold no real number, builtin, call, or division by a literal zero. A Let is such an expression or
+///    one real number. Expressions in sizes read symbols only;
+///  - loops have extents of at least 1; a literal step is positive;
+///  - Assign has an operator with its arity; Accum has a folding one, all Accums of one name agree on operator and dtype, every
+///    accumulator is started once (by entry of the loop that holds its Accum, or by Init; a loop with `seed` false goes on with
+///    one started before); its axes are empty or the innermost enclosing loop's axis;
+///  - every state has one Carry, its value one Pre's rank; index entries are 0 or distinct axes, exactly those of the loops between
+///    the carrying loop and the Carry; a seed buffer is a declared input of the state's shape; Pre stands inside the carrying
+///    loop or after it; the state's name is read by Pre only;
+///  - a Select has at least one branch; a vector Load or Write has 2 to 16 values: consecutive elements of the last dimension;
+///  - Load `carried` and Write `swizzle` are not set: they mean nothing outside scheduled device code.
+/// Not checked: index ranges, divisors that become zero and overflow of expressions; they depend on sizes.
 EMMY_DECL result<void> validate(const kernel& k, const json::path& where = {});
 
 }  // namespace emmy::loop

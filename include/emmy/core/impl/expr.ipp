@@ -17,13 +17,6 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 constexpr bool in_name(char c) { return starts_name(c) || is_digit(c); }
 
-constexpr bool is_builtin_name(std::string_view name) {
-    if (name == "warp_size") return true;
-    if (name.size() < 3 || name[name.size() - 2] != '.' || name.back() < 'x' || name.back() > 'z') return false;
-    const std::string_view group = name.substr(0, name.size() - 2);
-    return group == "thread_idx" || group == "block_idx" || group == "block_dim" || group == "grid_dim";
-}
-
 class expr_parser {
 public:
     expr_parser(std::string_view text, expr_pool& pool, text_pool& names) : text_(text), pool_(pool), names_(names) {}

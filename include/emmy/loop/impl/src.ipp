@@ -1,4 +1,6 @@
 #pragma once
 // All bodies of loop/, compiled once.
 #include <emmy/loop/impl/dims.ipp>
+#include <emmy/loop/impl/print.ipp>
+#include <emmy/loop/impl/validate.ipp>
 #include <emmy/loop/impl/wire.ipp>
