@@ -1,0 +1,94 @@
+#pragma once
+#include <emmy/knob/schedule_row.hpp>
+
+namespace emmy::knob {
+
+namespace detail {
+
+/// A bare choice over several sites: some site carries the value, every other one carries it too or is OFF.
+template <class F>
+class over_sites {
+public:
+    constexpr explicit over_sites(const typename F::value_type& wanted) : wanted_(wanted) {}
+    constexpr void see(const typename F::value_type& found) {
+        ++sites_;
+        if (found == wanted_) carried_ = true;
+        else if (!(found == F::off)) contradicted_ = true;
+    }
+    constexpr std::size_t sites() const { return sites_; }
+    constexpr bool holds() const { return carried_ && !contradicted_; }
+
+private:
+    typename F::value_type wanted_;
+    std::size_t sites_ = 0;
+    bool carried_ = false, contradicted_ = false;
+};
+
+template <class F>
+constexpr bool agrees_at_nodes(const schedule_row& candidate, const schedule_row& measured) {
+    const auto bare = measured.get<F>();
+    if (const auto own = candidate.get<F>(); own && bare && !(*own == *bare)) return false;
+    over_sites<F> collected(bare.value_or(F::off));
+    for (std::size_t i = 0; i < candidate.sites(); ++i) {
+        const auto own = candidate.get<F>(candidate.site(i));
+        if (!own) continue;
+        if (const auto there = measured.get<F>(candidate.site(i))) {
+            if (!(*own == *there)) return false;
+        } else if (bare) {
+            collected.see(*own);
+        }
+    }
+    return collected.sites() == 0 || collected.holds();
+}
+template <class F>
+constexpr bool agrees_once(const schedule_row& candidate, const schedule_row& measured) {
+    const auto own = candidate.get<F>(), there = measured.get<F>();
+    return !own || !there || *own == *there;
+}
+template <class F>
+constexpr bool same_at_nodes(const schedule_row& a, const schedule_row& b) {
+    if (!(a.value<F>() == b.value<F>())) return false;
+    for (std::size_t i = 0; i < a.sites(); ++i)
+        if (!(a.value<F>(a.site(i)) == b.value<F>(a.site(i)))) return false;
+    for (std::size_t i = 0; i < b.sites(); ++i)
+        if (!(a.value<F>(b.site(i)) == b.value<F>(b.site(i)))) return false;
+    return true;
+}
+
+}  // namespace detail
+
+/// Does a measured row vouch for a candidate, over the knobs the candidate has decided? A key of the candidate that the row lacks is
+/// free, unless the row has the bare family: then some site carries its value and the others carry it or are OFF. Keys that only the
+/// row has do not matter.
+constexpr bool agrees(const schedule_row& candidate, const schedule_row& measured) {
+    return detail::agrees_once<WORK>(candidate, measured) && detail::agrees_once<RASTER>(candidate, measured) &&
+           detail::agrees_once<LOOPIFY>(candidate, measured) && detail::agrees_once<SHARED_CARRY>(candidate, measured) &&
+           detail::agrees_at_nodes<TILE>(candidate, measured) && detail::agrees_at_nodes<REDUCE>(candidate, measured) &&
+           detail::agrees_at_nodes<STAGE>(candidate, measured);
+}
+
+/// Are two rows one schedule of a kernel: equal where an absent choice is OFF and cosmetic families do not count.
+constexpr bool same_choice(const schedule_row& a, const schedule_row& b) {
+    return a.value<WORK>() == b.value<WORK>() && a.value<RASTER>() == b.value<RASTER>() && a.value<SHARED_CARRY>() == b.value<SHARED_CARRY>() &&
+           detail::same_at_nodes<TILE>(a, b) && detail::same_at_nodes<REDUCE>(a, b) && detail::same_at_nodes<STAGE>(a, b);
+}
+
+/// The row without OFF values and cosmetic families: equal for rows that are same_choice.
+inline schedule_row decisions(const schedule_row& row) {
+    schedule_row out;
+    const auto keep = [&]<class F>(const route& at) {
+        if (const auto v = row.get<F>(at); v && !(*v == F::off)) out.set<F>(*v, at);
+    };
+    keep.template operator()<WORK>({});
+    keep.template operator()<RASTER>({});
+    keep.template operator()<SHARED_CARRY>({});
+    for (std::size_t i = 0; i <= row.sites(); ++i) {
+        const route at = i == 0 ? route{} : row.site(i - 1);
+        keep.template operator()<TILE>(at);
+        keep.template operator()<REDUCE>(at);
+        keep.template operator()<STAGE>(at);
+    }
+    return out;
+}
+
+}  // namespace emmy::knob

@@ -1,0 +1,68 @@
+#pragma once
+#include <emmy/core/fixed_string.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace emmy::knob {
+
+/// Never defined: naming it makes a compiler print the sentence, in pieces short enough for clang, which cuts at 36 characters.
+template <fixed_string... Sentence>
+struct refused;
+
+namespace detail {
+
+struct piece_list {
+    std::size_t begin[16]{}, size[16]{}, count = 0;
+};
+/// Pieces of at most 32 characters, cut after a blank where there is one. Concatenated they are the sentence.
+constexpr piece_list cut(std::string_view sentence) {
+    piece_list out;
+    std::size_t at = 0;
+    while (at < sentence.size() && out.count < 16) {
+        std::size_t length = sentence.size() - at;
+        if (length > 32) {
+            length = 32;
+            while (length > 0 && sentence[at + length - 1] != ' ') --length;
+            if (length == 0) length = 32;
+        }
+        out.begin[out.count] = at;
+        out.size[out.count++] = length;
+        at += length;
+    }
+    return out;
+}
+template <fixed_string Sentence, std::size_t I>
+consteval auto piece() {
+    constexpr piece_list pieces = cut(Sentence.view());
+    fixed_string<pieces.size[I]> out;
+    for (std::size_t i = 0; i < out.size(); ++i) out.chars[i] = Sentence.chars[pieces.begin[I] + i];
+    out.chars[out.size()] = '\0';  // stored, not left over: clang prints such an array as text
+    return out;
+}
+template <auto Compose>
+consteval auto shrunk() {
+    constexpr auto text = Compose();
+    fixed_string<text.size()> out;
+    for (std::size_t i = 0; i < out.size(); ++i) out.chars[i] = text.view()[i];
+    out.chars[out.size()] = '\0';
+    return out;
+}
+template <fixed_string Sentence, std::size_t... I>
+consteval bool print(std::index_sequence<I...>) {
+    refused<piece<Sentence, I>()...> knob_refused;
+    return sizeof(knob_refused) != 0;
+}
+
+}  // namespace detail
+
+/// Fails to compile with the sentence that Compose() returns (a captureless closure, result a bounded_text). Name it only on a path
+/// that is wrong.
+template <auto Compose>
+consteval bool say() {
+    constexpr auto sentence = detail::shrunk<Compose>();
+    return detail::print<sentence>(std::make_index_sequence<detail::cut(sentence.view()).count>());
+}
+
+}  // namespace emmy::knob
