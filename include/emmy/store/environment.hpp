@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 struct MDB_txn;
 struct MDB_cursor;
@@ -44,6 +45,7 @@ public:
     EMMY_DECL result<bool> first();
     EMMY_DECL result<bool> last();
     EMMY_DECL result<bool> next();
+    EMMY_DECL result<bool> previous();
     EMMY_DECL result<bool> seek(std::string_view at_or_after);
 
     std::string_view key() const { return key_; }
@@ -77,6 +79,7 @@ protected:
     EMMY_DECL void abandon();
     std::shared_ptr<detail::environment_state> state_;
     MDB_txn* txn_ = nullptr;
+    bool writing_ = false;
 };
 
 /// Sees its own writes; nothing of it is visible or on disk before commit.
@@ -92,6 +95,7 @@ public:
 private:
     friend class environment;
     using read_transaction::read_transaction;
+    EMMY_DECL result<void> put_with(layout::table t, std::string_view key, std::string_view value, unsigned flags);
     bool map_full_ = false;
 };
 

@@ -28,6 +28,8 @@ EMMY_DECL result<binding_list> read_bind_text(std::string_view text);
 EMMY_DECL std::string row_text(const knob_list& row);
 /// The peer's digest of a row: SHA-256 of ('<row text>',), 64 hex digits.
 EMMY_DECL std::string row_digest(const knob_list& row);
+/// What breaks ties between rows of equal time (canonical order of knob/, boolean knobs left out).
+EMMY_DECL std::string canonical_row_key(const knob_list& row);
 /// Does this knob decide the set of kernels (PLACE, LAYOUT, a REDUCE with a cross-CTA stage)?
 EMMY_DECL bool is_placement(std::string_view name, std::string_view value);
 /// "<prefix>:" + first 12 hex of the SHA-256 of a file's bytes.
@@ -52,6 +54,10 @@ EMMY_DECL result<binding_list> read_bindings(const read_transaction& txn, std::u
 
 /// The identity computed earlier for these exact body bytes under this identity version.
 EMMY_DECL result<std::optional<digest128>> find_identity(const read_transaction& txn, const digest128& body_digest);
+
+/// A remembered fact of this machine ("ceilings cpu: …"); not evidence.
+EMMY_DECL result<std::optional<std::string>> find_fact(const read_transaction& txn, std::string_view name);
+EMMY_DECL result<void> put_fact(write_transaction& txn, std::string_view name, std::string_view value);
 
 /// One measurement as stored.
 struct measurement {

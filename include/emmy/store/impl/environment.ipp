@@ -1,0 +1,548 @@
+#pragma once
+#include <emmy/store/environment.hpp>
+#include <emmy/store/impl/state.hpp>
+
+#include <emmy/core/file.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+namespace emmy::store {
+namespace detail {
+
+inline void close_environment(environment_state* s) {
+    registry& all = environments();
+    const std::lock_guard hold(all.mutex);
+    if (s->env && s->pid == ::getpid()) mdb_env_close(s->env);  // a forked child leaves its parent's environment alone
+    if (const auto at = all.open.find(s->id); at != all.open.end() && at->second.expired()) all.open.erase(at);
+    if (s->temporary && s->pid == ::getpid()) {
+        ::unlink((s->path + "/data.mdb").c_str());
+        ::unlink((s->path + "/lock.mdb").c_str());
+        ::rmdir(s->path.c_str());
+    }
+    delete s;
+    all.closed.notify_all();
+}
+
+inline result<void> make_directories(const std::string& path) {
+    for (std::size_t at = 1; at <= path.size(); ++at) {
+        if (at != path.size() && path[at] != '/') continue;
+        const std::string part = path.substr(0, at);
+        if (::mkdir(part.c_str(), 0755) != 0 && errno != EEXIST) {
+            if (struct stat info {}; ::stat(part.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
+            return refuse(fault_kind::store, std::string("cannot create the directory: ") + std::strerror(errno), {}, part);
+        }
+    }
+    return {};
+}
+
+inline std::string network_file_system(const std::string& path) {
+    struct statfs info {};
+    if (::statfs(path.c_str(), &info) != 0) return {};
+    switch (static_cast<std::uint32_t>(info.f_type)) {
+        case 0x6969: return "nfs";
+        case 0x517b: case 0xfe534d42: return "smb";
+        case 0xff534d42: return "cifs";
+        case 0x01021997: return "9p";
+        case 0x65735546: return "fuse";
+        case 0x00c36400: return "ceph";
+        case 0x0bd00bd0: return "lustre";
+        case 0x47504653: return "gpfs";
+        default: return {};
+    }
+}
+
+inline std::optional<file_id> file_id_of(const std::string& file) {
+    struct stat info {};
+    if (::stat(file.c_str(), &info) != 0) return {};
+    return file_id{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)};
+}
+
+inline result<std::optional<std::string_view>> get(MDB_txn* txn, MDB_dbi dbi, std::string_view key, const std::string& path, layout::table t) {
+    MDB_val k = to_val(key), v{};
+    const int rc = mdb_get(txn, dbi, &k, &v);
+    if (rc == MDB_NOTFOUND) return std::optional<std::string_view>();
+    if (rc != 0) return refuse_lmdb("mdb_get", rc, path, layout::name(t));
+    return std::optional<std::string_view>(to_view(v));
+}
+
+inline std::optional<std::uint64_t> number(std::string_view bytes) {
+    if (bytes.size() != 8) return {};
+    return layout::value_reader(bytes).get<std::uint64_t>();
+}
+
+/// A fact of the meta table as a number; nothing when absent or damaged.
+inline result<std::optional<std::uint64_t>> meta_number(MDB_txn* txn, environment_state& s, std::string_view name) {
+    EMMY_TRY(found, get(txn, s.dbis[0], name, s.path, layout::table::meta));
+    if (!found) return std::optional<std::uint64_t>();
+    return number(*found);
+}
+
+inline result<void> put_number(MDB_txn* txn, environment_state& s, std::string_view name, std::uint64_t v) {
+    const std::string bytes = layout::value_writer().put(v).out;
+    MDB_val k = to_val(name), data = to_val(bytes);
+    if (const int rc = mdb_put(txn, s.dbis[0], &k, &data, 0); rc != 0) return refuse_lmdb("mdb_put", rc, s.path, "meta");
+    return {};
+}
+
+/// What the meta table of an opened environment says.
+enum class stamp : std::uint8_t { empty, current, other };
+struct stamped {
+    stamp what = stamp::empty;
+    std::uint64_t schema = 0, identity = 0, kind = 0;
+};
+
+inline void raw_close(environment_state& s) {
+    if (s.env) mdb_env_close(s.env);
+    s.env = nullptr;
+}
+
+/// mdb_env_create … mdb_env_open, without looking inside.
+inline result<void> raw_open(environment_state& s, const open_options& options) {
+    if (const int rc = mdb_env_create(&s.env); rc != 0) return refuse_lmdb("mdb_env_create", rc, s.path);
+    mdb_env_set_maxdbs(s.env, 16);
+    mdb_env_set_maxreaders(s.env, 512);
+    if (const int rc = mdb_env_set_mapsize(s.env, options.map_bytes); rc != 0) return refuse_lmdb("mdb_env_set_mapsize", rc, s.path);
+    unsigned flags = MDB_NOTLS | (options.mode == access::read ? MDB_RDONLY : 0u);
+    if (!options.durable) flags |= MDB_NOMETASYNC;
+    if (s.temporary) flags |= MDB_NOSYNC;
+    const without_file_size_signal guard;
+    int rc = mdb_env_open(s.env, s.path.c_str(), flags, 0644);
+    if (rc == EACCES && options.mode == access::read && ::access((s.path + "/data.mdb").c_str(), R_OK) == 0) {
+        // A store that this user may read but not lock (installed, or another user's).
+        raw_close(s);
+        mdb_env_create(&s.env);
+        mdb_env_set_maxdbs(s.env, 16);
+        mdb_env_set_mapsize(s.env, options.map_bytes);
+        rc = mdb_env_open(s.env, s.path.c_str(), flags | MDB_NOLOCK, 0644);
+        s.notes += "read without a reader lock (lock.mdb is not writable): no other process may write " + s.path + " meanwhile\n";
+    }
+    if (rc != 0) {
+        auto failed = refuse_lmdb("mdb_env_open", rc, s.path);
+        raw_close(s);
+        return failed;
+    }
+    // A map shorter than what the file says it holds would fault later, at the first access.
+    MDB_envinfo info{};
+    MDB_stat stat{};
+    mdb_env_info(s.env, &info);
+    mdb_env_stat(s.env, &stat);
+    struct stat file {};
+    // (Pages taken and given back in one transaction are never written, so the very end may be missing.)
+    const std::uint64_t slack = std::uint64_t{256} * stat.ms_psize;
+    if (::stat((s.path + "/data.mdb").c_str(), &file) == 0 && static_cast<std::uint64_t>(file.st_size) + slack < (info.me_last_pgno + 1) * stat.ms_psize) {
+        raw_close(s);
+        return refuse(fault_kind::store, "found " + std::to_string(file.st_size) + " bytes of data.mdb, expected at least " +
+                                             std::to_string((info.me_last_pgno + 1) * stat.ms_psize) + ": the store is truncated", {}, s.path);
+    }
+    int cleared = 0;
+    if (mdb_reader_check(s.env, &cleared) == 0) s.stale_cleared += cleared;
+    return {};
+}
+
+/// Opens the named databases (creating them where `create`) and reads the stamp.
+inline result<stamped> open_tables(environment_state& s, bool create) {
+    MDB_txn* txn = nullptr;
+    const without_file_size_signal guard;
+    int rc = mdb_txn_begin(s.env, nullptr, create ? 0 : MDB_RDONLY, &txn);
+    if (rc == MDB_MAP_RESIZED) {
+        mdb_env_set_mapsize(s.env, 0);
+        rc = mdb_txn_begin(s.env, nullptr, create ? 0 : MDB_RDONLY, &txn);
+    }
+    if (rc != 0) return refuse_lmdb("mdb_txn_begin", rc, s.path);
+    const auto give_up = [&](tl::unexpected<fault> f) {
+        mdb_txn_abort(txn);
+        return f;
+    };
+    stamped out;
+    for (std::size_t i = 0; i < layout::table_count; ++i) {
+        rc = mdb_dbi_open(txn, layout::table_names[i].data(), create ? MDB_CREATE : 0, &s.dbis[i]);
+        if (rc == MDB_NOTFOUND) {
+            mdb_txn_abort(txn);
+            if (i != 0) out.what = stamp::other;  // an interrupted creation, or tables of another layout
+            return out;
+        }
+        if (rc != 0) return give_up(refuse_lmdb("mdb_dbi_open", rc, s.path, layout::table_names[i]));
+    }
+    std::optional<std::uint64_t> values[3];
+    const std::string_view names[] = {meta_schema, meta_identity, meta_kind};
+    for (int i = 0; i < 3; ++i) {
+        auto v = meta_number(txn, s, names[i]);
+        if (!v) return give_up(refuse(std::move(v).error()));
+        values[i] = *v;
+    }
+    if (!values[0] && !values[1] && create) {
+        const std::pair<std::string_view, std::uint64_t> facts[] = {{meta_schema, layout::schema_version}, {meta_identity, s.identity_version},
+            {meta_kind, static_cast<std::uint64_t>(s.kind)}, {meta_epoch, 0}, {meta_seed, 0},
+            {meta_writer, EMMY_VERSION_MAJOR * 10000 + EMMY_VERSION_MINOR * 100 + EMMY_VERSION_PATCH},
+            {meta_creation, static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) ^ static_cast<std::uint64_t>(::getpid()) << 48}};
+        for (const auto& [name, v] : facts)
+            if (auto done = put_number(txn, s, name, v); !done) return give_up(refuse(std::move(done).error()));
+        values[0] = layout::schema_version, values[1] = s.identity_version, values[2] = static_cast<std::uint64_t>(s.kind);
+    }
+    rc = mdb_txn_commit(txn);
+    if (rc != 0) return refuse_lmdb("mdb_txn_commit", rc, s.path);
+    out.schema = values[0].value_or(0), out.identity = values[1].value_or(0), out.kind = values[2].value_or(0);
+    const bool current = out.schema == layout::schema_version && values[1] == s.identity_version && (out.kind == 1 || out.kind == 2);
+    out.what = current ? stamp::current : stamp::other;
+    return out;
+}
+
+inline std::string version_text(const stamped& v) { return std::to_string(v.schema) + "." + std::to_string(v.identity); }
+
+/// Does the directory hold a readable store of another version? (Reads only; nothing is created.)
+inline result<stamped> peek(environment_state& s) {
+    open_options options;
+    EMMY_CHECK_OK(raw_open(s, options));
+    auto found = open_tables(s, false);
+    raw_close(s);
+    return found;
+}
+
+inline result<void> set_aside(environment_state& s, const stamped& found) {
+    std::string to = s.path + ".old-" + version_text(found);
+    for (int n = 2; ::access(to.c_str(), F_OK) == 0; ++n) to = s.path + ".old-" + version_text(found) + "-" + std::to_string(n);
+    if (::rename(s.path.c_str(), to.c_str()) != 0)
+        return refuse(fault_kind::store, std::string("cannot move the store of another version to ") + to + ": " + std::strerror(errno), {}, s.path);
+    s.notes += "the store at " + s.path + " was of version " + version_text(found) + ", this build writes " + std::to_string(layout::schema_version) + "." +
+               std::to_string(s.identity_version) + ": moved to " + to + ", started empty\n";
+    return make_directories(s.path);
+}
+
+inline result<void> open_state(environment_state& s, const open_options& options) {
+    const std::string data = s.path + "/data.mdb";
+    s.pid = ::getpid();
+    s.mode = options.mode;
+    s.identity_version = options.identity_version;
+    struct stat info {};
+    if (::stat(s.path.c_str(), &info) == 0 && !S_ISDIR(info.st_mode))
+        return refuse(fault_kind::store, "found a file, expected a store directory", {}, s.path);
+    const bool exists = ::stat(data.c_str(), &info) == 0 && info.st_size > 0;
+    if (!exists && options.mode == access::read)
+        return refuse(fault_kind::store, "found no store, expected one (emmy-import SOURCE --db PATH fills a dataset; emmy-bench fills the tuning store)", {}, s.path);
+    if (!exists) {
+        if (!options.kind) return refuse(fault_kind::store, "found no store, and its kind is not given", {}, s.path);
+        EMMY_CHECK_OK(make_directories(s.path));
+    }
+    if (const std::string network = network_file_system(s.path); !network.empty()) {
+        if (options.mode == access::write)
+            return refuse(fault_kind::store, "found a network file system (" + network + "), expected a local one: its locks do not hold between machines", {}, s.path);
+        s.notes += "on a network file system (" + network + "): safe only while no other machine writes it\n";
+    }
+    stamped found;
+    if (exists) {
+        EMMY_TRY(seen, peek(s));
+        found = seen;
+        if (found.what == stamp::other && options.mode == access::read)
+            return refuse(fault_kind::store, "found a store of version " + version_text(found) + ", expected " + std::to_string(layout::schema_version) + "." +
+                                                 std::to_string(options.identity_version) + " (schema.identity): import again, or let a writer start a new one", {}, s.path);
+        if (found.what == stamp::empty && options.mode == access::read)
+            return refuse(fault_kind::store, "found an LMDB environment that is no store", {}, s.path);
+        if (found.what == stamp::empty && !options.kind) return refuse(fault_kind::store, "found an empty store, and its kind is not given", {}, s.path);
+        if (found.what == stamp::other) {
+            // Writers of one moment must not move each other's new store: look again under the lock.
+            const auto lock = file_lock::acquire(s.path);
+            if (!lock) return refuse(fault(fault_kind::store, lock.error().message(), {}, s.path));
+            EMMY_TRY(again, peek(s));
+            if (again.what == stamp::other) {
+                if (!options.kind && again.kind != 1 && again.kind != 2) return refuse(fault_kind::store, "found a store of another version, and its kind is not given", {}, s.path);
+                s.kind = options.kind ? *options.kind : static_cast<store_kind>(again.kind);
+                EMMY_CHECK_OK(set_aside(s, again));
+            } else {
+                found = again;
+            }
+            if (options.kind) s.kind = *options.kind;
+            EMMY_CHECK_OK(raw_open(s, options));
+            EMMY_TRY(now, open_tables(s, true));
+            found = now;
+        }
+    }
+    if (!s.env) {
+        if (options.kind) s.kind = *options.kind;
+        EMMY_CHECK_OK(raw_open(s, options));
+        EMMY_TRY(now, open_tables(s, options.mode == access::write && (!exists || found.what == stamp::empty)));
+        if (now.what != stamp::current) return refuse(fault_kind::store, "found a store that changed while it was opened", {}, s.path);
+        found = now;
+    }
+    if (options.kind && found.kind != static_cast<std::uint64_t>(*options.kind))
+        return refuse(fault_kind::store, "found a " + std::string(name(static_cast<store_kind>(found.kind))) + " store, expected a " + std::string(name(*options.kind)) + " store", {}, s.path);
+    s.kind = static_cast<store_kind>(found.kind);
+    return {};
+}
+
+inline result<std::shared_ptr<environment_state>> open_registered(const std::string& path, const open_options& options, bool temporary) {
+    registry& all = environments();
+    std::shared_ptr<environment_state> shared;  // let go after the registry: the last handle takes its mutex
+    std::unique_lock hold(all.mutex);
+    const std::string data = path + "/data.mdb";
+    for (;;) {
+        const auto id = file_id_of(data);
+        const auto at = id ? all.open.find(*id) : all.open.end();
+        if (at == all.open.end()) break;
+        shared = at->second.lock();
+        if (!shared) {  // being closed by another thread
+            all.closed.wait(hold);
+            continue;
+        }
+        if (shared->pid != ::getpid()) {  // inherited over a fork: not ours
+            all.open.erase(at);
+            break;
+        }
+        if (options.mode == access::write && shared->mode == access::read)
+            return refuse(fault_kind::store, "this process has the store open for reading, expected to be the first to open it for writing", {}, path);
+        if (options.kind && shared->kind != *options.kind)
+            return refuse(fault_kind::store, "found a " + std::string(name(shared->kind)) + " store, expected a " + std::string(name(*options.kind)) + " store", {}, path);
+        if (options.identity_version != shared->identity_version)
+            return refuse(fault_kind::store, "this process has the store open under identity version " + std::to_string(shared->identity_version), {}, path);
+        return shared;
+    }
+    auto fresh = std::make_unique<environment_state>();
+    fresh->path = path;
+    fresh->temporary = temporary;
+    if (auto done = open_state(*fresh, options); !done) {
+        raw_close(*fresh);
+        return refuse(std::move(done).error());
+    }
+    fresh->id = file_id_of(data).value_or(file_id{});
+    std::shared_ptr<environment_state> opened(fresh.release(), close_environment);
+    all.open[opened->id] = opened;
+    return opened;
+}
+
+/// Counts a live transaction; waits while the map changes size.
+inline result<void> enter(environment_state& s) {
+    if (s.pid != ::getpid())
+        return refuse(fault_kind::store, "opened by process " + std::to_string(s.pid) + ", used by " + std::to_string(::getpid()) + ": a store is not carried across a fork", {}, s.path);
+    std::unique_lock hold(s.mutex);
+    s.idle.wait(hold, [&] { return !s.resizing; });
+    ++s.live;
+    return {};
+}
+inline void leave(environment_state& s) {
+    const std::lock_guard hold(s.mutex);
+    --s.live;
+    s.idle.notify_all();
+}
+
+/// Doubles a map that is more than half full, when nothing stands in the way: a full one costs its transaction.
+inline void grow_ahead(environment_state& s) {
+    const std::lock_guard hold(s.mutex);
+    if (s.live != 0 || s.resizing || s.pid != ::getpid()) return;
+    MDB_envinfo info{};
+    MDB_stat stat{};
+    mdb_env_info(s.env, &info);
+    mdb_env_stat(s.env, &stat);
+    if ((info.me_last_pgno + 1) * stat.ms_psize > info.me_mapsize / 2) mdb_env_set_mapsize(s.env, info.me_mapsize * 2);
+}
+
+/// Runs a change of the map while no transaction of this process is live; gives up after 5 s.
+template <class Change>
+result<void> while_idle(environment_state& s, Change&& change) {
+    std::unique_lock hold(s.mutex);
+    if (!s.idle.wait_for(hold, std::chrono::seconds(5), [&] { return s.live == 0 && !s.resizing; }))
+        return refuse(fault_kind::store, "the map must grow, but " + std::to_string(s.live) + " transactions of this process are live", {}, s.path);
+    s.resizing = true;
+    auto done = change();
+    s.resizing = false;
+    s.idle.notify_all();
+    return done;
+}
+
+inline result<MDB_txn*> begin(environment_state& s, unsigned flags) {
+    for (bool again = false;; again = true) {
+        EMMY_CHECK_OK(enter(s));
+        MDB_txn* txn = nullptr;
+        const int rc = mdb_txn_begin(s.env, nullptr, flags, &txn);
+        if (rc == 0) return txn;
+        leave(s);
+        if (rc == MDB_MAP_RESIZED && !again) {  // another process grew the map
+            EMMY_CHECK_OK(while_idle(s, [&]() -> result<void> {
+                if (const int resized = mdb_env_set_mapsize(s.env, 0); resized != 0) return refuse_lmdb("mdb_env_set_mapsize", resized, s.path);
+                return {};
+            }));
+            continue;
+        }
+        if (rc == MDB_READERS_FULL) {
+            int cleared = 0;
+            mdb_reader_check(s.env, &cleared);
+            if (cleared > 0 && !again) continue;
+        }
+        return refuse_lmdb("mdb_txn_begin", rc, s.path);
+    }
+}
+
+}  // namespace detail
+
+// --- cursor ---------------------------------------------------------------------------------------------------------------
+EMMY_DECL cursor::~cursor() {
+    if (cursor_) mdb_cursor_close(cursor_);
+}
+EMMY_DECL result<bool> cursor::move(int operation) {
+    MDB_val k = detail::to_val(key_), v{};
+    const int rc = mdb_cursor_get(cursor_, &k, &v, static_cast<MDB_cursor_op>(operation));
+    if (rc == MDB_NOTFOUND) {
+        key_ = value_ = {};
+        return false;
+    }
+    if (rc != 0) return refuse(fault_kind::store, std::string("mdb_cursor_get: ") + mdb_strerror(rc));
+    key_ = detail::to_view(k);
+    value_ = detail::to_view(v);
+    return true;
+}
+EMMY_DECL result<bool> cursor::first() { return move(MDB_FIRST); }
+EMMY_DECL result<bool> cursor::last() { return move(MDB_LAST); }
+EMMY_DECL result<bool> cursor::next() { return move(MDB_NEXT); }
+EMMY_DECL result<bool> cursor::previous() { return move(MDB_PREV); }
+EMMY_DECL result<bool> cursor::seek(std::string_view at_or_after) {
+    if (at_or_after.empty()) return first();
+    key_ = at_or_after;
+    return move(MDB_SET_RANGE);
+}
+
+// --- transactions -----------------------------------------------------------------------------------------------------------
+EMMY_DECL read_transaction::read_transaction(read_transaction&& other) noexcept
+    : state_(std::move(other.state_)), txn_(std::exchange(other.txn_, nullptr)), writing_(std::exchange(other.writing_, false)) {}
+EMMY_DECL read_transaction& read_transaction::operator=(read_transaction&& other) noexcept {
+    std::swap(state_, other.state_);
+    std::swap(txn_, other.txn_);
+    std::swap(writing_, other.writing_);
+    return *this;
+}
+EMMY_DECL read_transaction::~read_transaction() { abandon(); }
+EMMY_DECL void read_transaction::abandon() {
+    if (!txn_) return;
+    if (state_->pid == ::getpid()) mdb_txn_abort(txn_);
+    txn_ = nullptr;
+    if (std::exchange(writing_, false)) state_->writer = std::thread::id();
+    detail::leave(*state_);
+}
+EMMY_DECL const std::string& read_transaction::path() const { return state_->path; }
+
+EMMY_DECL result<std::optional<std::string_view>> read_transaction::get(layout::table t, std::string_view key) const {
+    return detail::get(txn_, state_->dbis[static_cast<std::size_t>(t)], key, state_->path, t);
+}
+EMMY_DECL result<cursor> read_transaction::open_cursor(layout::table t) const {
+    MDB_cursor* c = nullptr;
+    if (const int rc = mdb_cursor_open(txn_, state_->dbis[static_cast<std::size_t>(t)], &c); rc != 0) return detail::refuse_lmdb("mdb_cursor_open", rc, state_->path, layout::name(t));
+    return cursor(c);
+}
+EMMY_DECL result<std::uint64_t> read_transaction::count(layout::table t) const {
+    MDB_stat stat{};
+    if (const int rc = mdb_stat(txn_, state_->dbis[static_cast<std::size_t>(t)], &stat); rc != 0) return detail::refuse_lmdb("mdb_stat", rc, state_->path, layout::name(t));
+    return static_cast<std::uint64_t>(stat.ms_entries);
+}
+
+EMMY_DECL result<void> write_transaction::put(layout::table t, std::string_view key, std::string_view value) { return put_with(t, key, value, 0); }
+EMMY_DECL result<void> write_transaction::append(layout::table t, std::string_view key, std::string_view value) { return put_with(t, key, value, MDB_APPEND); }
+EMMY_DECL result<void> write_transaction::put_with(layout::table t, std::string_view key, std::string_view value, unsigned flags) {
+    MDB_val k = detail::to_val(key), v = detail::to_val(value);
+    const int rc = mdb_put(txn_, state_->dbis[static_cast<std::size_t>(t)], &k, &v, flags);
+    if (rc == 0) return {};
+    if (rc == MDB_MAP_FULL) map_full_ = true;
+    return detail::refuse_lmdb("mdb_put", rc, state_->path, layout::name(t));
+}
+EMMY_DECL result<void> write_transaction::erase(layout::table t, std::string_view key) {
+    MDB_val k = detail::to_val(key);
+    const int rc = mdb_del(txn_, state_->dbis[static_cast<std::size_t>(t)], &k, nullptr);
+    if (rc == 0) return {};
+    if (rc == MDB_MAP_FULL) map_full_ = true;
+    return detail::refuse_lmdb("mdb_del", rc, state_->path, layout::name(t));
+}
+
+// --- environment ------------------------------------------------------------------------------------------------------------
+EMMY_DECL result<environment> environment::open(const std::string& path, const open_options& options) {
+    if (path.empty()) return refuse(fault_kind::store, "found an empty path, expected the directory of a store");
+    std::string clean = path;
+    while (clean.size() > 1 && clean.back() == '/') clean.pop_back();
+    EMMY_TRY(state, detail::open_registered(clean, options, false));
+    return environment(std::move(state));
+}
+
+EMMY_DECL result<environment> environment::temporary(store_kind kind, std::uint32_t identity_version, std::uint64_t map_bytes) {
+    const char* named = std::getenv("TMPDIR");
+    std::string failure;
+    for (const std::string& base : {std::string("/dev/shm"), std::string(named ? named : ""), std::string("/tmp")}) {
+        if (base.empty()) continue;
+        std::string path = base + "/emmy-store-XXXXXX";
+        if (!::mkdtemp(path.data())) {
+            failure = base + ": " + std::strerror(errno);
+            continue;
+        }
+        EMMY_TRY(state, detail::open_registered(path, {.mode = access::write, .kind = kind, .identity_version = identity_version, .map_bytes = map_bytes}, true));
+        return environment(std::move(state));
+    }
+    return refuse(fault_kind::store, "no directory for a temporary store: " + failure);
+}
+
+EMMY_DECL result<read_transaction> environment::read() const {
+    EMMY_TRY(txn, detail::begin(*state_, MDB_RDONLY));
+    return read_transaction(state_, txn);
+}
+
+EMMY_DECL result<write_transaction> environment::begin_write() const {
+    if (state_->mode != access::write) return refuse(fault_kind::store, "opened for reading, asked to write", {}, state_->path);
+    if (state_->writer.load() == std::this_thread::get_id())
+        return refuse(fault_kind::internal, "a write transaction inside another one of the same thread", {}, state_->path);
+    detail::grow_ahead(*state_);
+    EMMY_TRY(txn, detail::begin(*state_, 0));
+    state_->writer = std::this_thread::get_id();
+    write_transaction out(state_, txn);
+    out.writing_ = true;
+    return out;
+}
+
+EMMY_DECL result<void> environment::commit(write_transaction& txn) const {
+    EMMY_TRY(epoch, detail::meta_number(txn.txn_, *state_, detail::meta_epoch));
+    EMMY_CHECK_OK(txn.put(layout::table::meta, detail::meta_epoch, layout::value_writer().put(epoch.value_or(0) + 1).out));
+    const detail::without_file_size_signal guard;
+    const int rc = mdb_txn_commit(std::exchange(txn.txn_, nullptr));
+    txn.writing_ = false;
+    state_->writer = std::thread::id();
+    detail::leave(*state_);
+    if (rc == MDB_MAP_FULL) txn.map_full_ = true;
+    if (rc != 0) return detail::refuse_lmdb("mdb_txn_commit", rc, state_->path);
+    return {};
+}
+
+EMMY_DECL result<void> environment::grow() const {
+    int cleared = 0;
+    mdb_reader_check(state_->env, &cleared);  // a dead reader keeps freed pages from being used again
+    return detail::while_idle(*state_, [&]() -> result<void> {
+        MDB_envinfo info{};
+        mdb_env_info(state_->env, &info);
+        const std::size_t bytes = info.me_mapsize * 2;
+        if (const int rc = mdb_env_set_mapsize(state_->env, bytes); rc != 0)
+            return refuse(fault_kind::store, "mdb_env_set_mapsize to " + std::to_string(bytes) + " bytes: " + mdb_strerror(rc), {}, state_->path);
+        return {};
+    });
+}
+
+EMMY_DECL store_kind environment::kind() const { return state_->kind; }
+EMMY_DECL bool environment::writable() const { return state_->mode == access::write; }
+EMMY_DECL const std::string& environment::path() const { return state_->path; }
+EMMY_DECL std::uint64_t environment::map_bytes() const {
+    MDB_envinfo info{};
+    mdb_env_info(state_->env, &info);
+    return info.me_mapsize;
+}
+EMMY_DECL int environment::stale_readers_cleared() const { return state_->stale_cleared; }
+EMMY_DECL result<int> environment::clear_stale_readers() const {
+    int cleared = 0;
+    if (const int rc = mdb_reader_check(state_->env, &cleared); rc != 0) return detail::refuse_lmdb("mdb_reader_check", rc, state_->path);
+    return cleared;
+}
+EMMY_DECL const std::string& environment::notes() const { return state_->notes; }
+EMMY_DECL result<std::uint64_t> environment::epoch() const {
+    EMMY_TRY(txn, read());
+    EMMY_TRY(found, detail::meta_number(txn.txn_, *state_, detail::meta_epoch));
+    return found.value_or(0);
+}
+
+}  // namespace emmy::store
