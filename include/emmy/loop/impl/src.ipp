@@ -2,5 +2,6 @@
 // All bodies of loop/, compiled once.
 #include <emmy/loop/impl/dims.ipp>
 #include <emmy/loop/impl/print.ipp>
+#include <emmy/loop/impl/single_op.ipp>
 #include <emmy/loop/impl/validate.ipp>
 #include <emmy/loop/impl/wire.ipp>
