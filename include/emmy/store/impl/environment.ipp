@@ -342,11 +342,11 @@ inline void grow_ahead(environment_state& s) {
     if ((info.me_last_pgno + 1) * stat.ms_psize > info.me_mapsize / 2) mdb_env_set_mapsize(s.env, info.me_mapsize * 2);
 }
 
-/// Runs a change of the map while no transaction of this process is live; gives up after 5 s.
+/// Runs a change of the map while no transaction of this process is live; gives up after 2 s.
 template <class Change>
 result<void> while_idle(environment_state& s, Change&& change) {
     std::unique_lock hold(s.mutex);
-    if (!s.idle.wait_for(hold, std::chrono::seconds(5), [&] { return s.live == 0 && !s.resizing; }))
+    if (!s.idle.wait_for(hold, std::chrono::seconds(2), [&] { return s.live == 0 && !s.resizing; }))
         return refuse(fault_kind::store, "the map must grow, but " + std::to_string(s.live) + " transactions of this process are live", {}, s.path);
     s.resizing = true;
     auto done = change();
