@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/device/impl/answer.ipp>
 #include <emmy/device/impl/arena.ipp>
 #include <emmy/device/impl/cpu_blas.ipp>
 #include <emmy/device/impl/cpu_device.ipp>
@@ -7,6 +8,7 @@
 #include <emmy/device/impl/cpu_texts.ipp>
 #include <emmy/device/impl/cpu_toolchain.ipp>
 #include <emmy/device/impl/frame.ipp>
+#include <emmy/device/impl/gate.ipp>
 #include <emmy/device/impl/measure.ipp>
 #include <emmy/device/impl/messages.ipp>
 #include <emmy/device/impl/process.ipp>

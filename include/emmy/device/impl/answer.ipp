@@ -1,0 +1,184 @@
+#pragma once
+#include <emmy/core/numeric.hpp>
+#include <emmy/device/answer.hpp>
+#include <emmy/loop/sample.hpp>
+#include <emmy/program/evaluate.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace emmy::device {
+
+namespace detail {
+
+/// splitmix64: the same element has the same value on every machine.
+inline std::uint64_t mixed(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/// Uniform in [low, high), as the interpreter's seeded inputs state their range.
+inline void fill_input(std::vector<std::byte>& bytes, dtype type, std::uint64_t elements, std::uint64_t seed, double low, double high) {
+    for (std::uint64_t i = 0; i < elements; ++i) {
+        const double unit = static_cast<double>(mixed(seed ^ mixed(i)) >> 11) * 0x1p-53;
+        if (reads_as_integer(type))
+            store_integer(type, bytes.data(), i, static_cast<std::int64_t>(std::floor(low + unit * (high - low))));
+        else
+            store_real(type, bytes.data(), i, low + unit * (high - low));
+    }
+}
+
+/// Row-major with its two last axes swapped.
+inline std::vector<std::byte> swapped(std::span<const std::byte> from, std::span<const std::int64_t> shape, std::size_t element) {
+    std::vector<std::byte> out(from.size());
+    if (shape.size() < 2) return {from.begin(), from.end()};
+    const auto rows = static_cast<std::size_t>(shape[shape.size() - 2]), columns = static_cast<std::size_t>(shape.back());
+    const std::size_t plane = rows * columns * element;
+    for (std::size_t at = 0; plane && at + plane <= from.size(); at += plane)
+        for (std::size_t r = 0; r < rows; ++r)
+            for (std::size_t c = 0; c < columns; ++c) std::memcpy(&out[at + (c * rows + r) * element], &from[at + (r * columns + c) * element], element);
+    return out;
+}
+
+}  // namespace detail
+
+EMMY_DECL result<answer> answer::prepare(const loop::kernel& k, std::span<const loop::symbol_size> sizes, const program::graph* g, std::span<const loop::kernel_port> ports, const answer_options& options) {
+    answer out;
+    out.fast_math_ = options.fast_math;
+    EMMY_TRY(reference, loop::interpreter::make(k, {.mode = loop::numeric_mode::typed, .sizes = {sizes.begin(), sizes.end()}}));
+    std::vector<loop::input_data> bound;
+    const auto seeded = loop::seeded_inputs(k, options.seed);
+    const auto count = [](std::span<const std::int64_t> shape) {
+        std::uint64_t n = 1;
+        for (std::int64_t s : shape) n = s > 0 && n < (std::uint64_t(1) << 40) ? n * static_cast<std::uint64_t>(s) : n;
+        return n;
+    };
+    for (std::size_t i = 0; i < k.inputs.size(); ++i) {
+        const auto shape = reference.input_shape(i);
+        out.shapes_.emplace_back(shape.begin(), shape.end());
+        out.buffers_.push_back({k.inputs[i].type, count(shape), false});
+    }
+    for (std::size_t i = 0; i < k.outputs.size(); ++i) {
+        const auto shape = reference.output_shape(i);
+        out.shapes_.emplace_back(shape.begin(), shape.end());
+        out.buffers_.push_back({k.outputs[i].type, count(shape), true});
+    }
+    for (const buffer_spec& b : out.buffers_)
+        if (b.bytes() > (std::uint64_t(1) << 34)) return refuse(fault_kind::input, "a buffer of " + std::to_string(b.bytes()) + " bytes, expected at most 16 GiB");
+    const bool from_program = g && ports.size() == k.inputs.size();
+    for (std::size_t i = 0; i < k.inputs.size(); ++i) {
+        std::vector<std::byte> bytes(out.buffers_[i].bytes());
+        if (from_program && ports[i].from == loop::kernel_port::source::literal)
+            for (std::uint64_t e = 0; e < out.buffers_[i].elements; ++e) reads_as_integer(k.inputs[i].type) ? store_integer(k.inputs[i].type, bytes.data(), e, static_cast<std::int64_t>(ports[i].value)) : store_real(k.inputs[i].type, bytes.data(), e, ports[i].value);
+        else
+            detail::fill_input(bytes, k.inputs[i].type, out.buffers_[i].elements, detail::mixed(options.seed * 1000 + i), i < seeded.size() ? seeded[i].low : -1, i < seeded.size() ? seeded[i].high : 1);
+        out.inputs_.push_back(std::move(bytes));
+    }
+    for (const auto& bytes : out.inputs_) bound.push_back(loop::input_data::of_bytes(bytes));
+    for (std::size_t o = 0; o < k.outputs.size(); ++o) out.terms_ = std::max(out.terms_, static_cast<double>(reference.cell_cost(o)));
+
+    // Cells to look at: seeded ones, and the last of each output (tails go wrong first).
+    EMMY_CHECK_OK(reference.bind(bound));
+    auto cells = loop::sample_cells(reference, options.seed, options.cells);
+    const auto flat = [&](const loop::sampled_cell& c) {
+        std::int64_t at = 0;
+        const auto shape = reference.output_shape(c.output);
+        for (std::size_t d = 0; d < c.at.size() && d < shape.size(); ++d) at = at * shape[d] + c.at[d];
+        return at;
+    };
+
+    if (from_program && k.outputs.size() == 1) {
+        std::vector<std::vector<std::byte>> held;  // bytes the program wants in another layout
+        held.reserve(ports.size());
+        std::vector<program::named_bytes> given;
+        for (std::size_t i = 0; i < ports.size(); ++i) {
+            if (ports[i].from == loop::kernel_port::source::literal) continue;
+            if (ports[i].from == loop::kernel_port::source::transposed_tensor) {
+                held.push_back(detail::swapped(out.inputs_[i], out.shapes_[i], byte_size(k.inputs[i].type)));
+                given.push_back({ports[i].node, held.back()});
+            } else {
+                given.push_back({ports[i].node, out.inputs_[i]});
+            }
+        }
+        std::vector<program::bound_size> bound_sizes;
+        for (const auto& s : sizes) bound_sizes.push_back({s.symbol, s.size});
+        wanted want;
+        const auto elements = out.buffers_.back().elements;
+        if (static_cast<double>(elements) * out.terms_ <= static_cast<double>(options.whole_below) || elements <= options.cells) {
+            if (auto all = program::evaluate(*g, given, bound_sizes); all && all->size() == 1 && all->front().values.size() == elements) {
+                want.values = std::move(all->front().values);
+                out.reference_ = "program in double, all " + std::to_string(elements) + " cells";
+                out.wanted_.push_back(std::move(want));
+                return out;
+            }
+        }
+        for (const auto& c : cells) want.at.push_back(flat(c));
+        for (std::uint64_t tail = 1; tail <= 16 && tail <= elements; ++tail) want.at.push_back(static_cast<std::int64_t>(elements - tail));
+        std::sort(want.at.begin(), want.at.end());
+        want.at.erase(std::unique(want.at.begin(), want.at.end()), want.at.end());
+        if (auto some = program::evaluate_cells(*g, given, bound_sizes, want.at); some && some->size() == want.at.size()) {
+            want.values = std::move(*some);
+            out.reference_ = "program in double, " + std::to_string(want.at.size()) + " cells";
+            out.wanted_.push_back(std::move(want));
+            return out;
+        }
+    }
+
+    std::vector<wanted> by_output(k.outputs.size());
+    double cost = 0;
+    std::size_t taken = 0;
+    for (const auto& c : cells) {
+        cost += static_cast<double>(reference.cell_cost(c.output));
+        if (taken > 0 && cost > static_cast<double>(options.interpret_below)) break;
+        EMMY_TRY(value, reference.cell(c.output, c.at));
+        by_output[c.output].output = c.output;
+        by_output[c.output].at.push_back(flat(c));
+        by_output[c.output].values.push_back(value);
+        ++taken;
+    }
+    for (wanted& w : by_output)
+        if (!w.values.empty()) out.wanted_.push_back(std::move(w));
+    out.reference_ = "interpreter, " + std::to_string(taken) + " cells";
+    return out;
+}
+
+EMMY_DECL result<tensor_arena> answer::arena() const {
+    EMMY_TRY(out, tensor_arena::create(buffers_));
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+        if (!inputs_[i].empty()) std::memcpy(out[i].data(), inputs_[i].data(), inputs_[i].size());
+    return std::move(out);
+}
+
+EMMY_DECL std::string answer::check(const tensor_arena& arena) const {
+    for (const wanted& want : wanted_) {
+        const std::size_t place = inputs_.size() + want.output;
+        const buffer_spec& spec = buffers_[place];
+        const std::byte* bytes = arena[place].data();
+        const std::string label = wanted_.size() > 1 ? "output " + std::to_string(want.output) + ": " : std::string();
+        // Every cell must have been written, also those that are not compared. All bits set is a NaN of every float type.
+        if (is_floating(spec.type) && spec.type != dtype::f4e2m1x2 && spec.type != dtype::f16x2) {
+            const std::size_t size = byte_size(spec.type);
+            std::uint64_t unwritten = 0, first = 0;
+            for (std::uint64_t i = 0; i < spec.elements; ++i) {
+                std::size_t b = 0;
+                while (b < size && bytes[i * size + b] == std::byte{0xff}) ++b;
+                if (b == size && unwritten++ == 0) first = i;
+            }
+            if (unwritten) return label + std::to_string(unwritten) + " of " + std::to_string(spec.elements) + " cells were never written, the first at " + std::to_string(first);
+        }
+        std::vector<double> found;
+        if (want.at.empty()) {
+            found.reserve(want.values.size());
+            for (std::size_t i = 0; i < want.values.size(); ++i) found.push_back(load_element(spec.type, bytes, i));
+        } else {
+            for (std::int64_t i : want.at) found.push_back(load_element(spec.type, bytes, static_cast<std::size_t>(i)));
+        }
+        if (std::string wrong = wrong_answer(found, want.values, want.at, {spec.type, terms_, fast_math_}); !wrong.empty()) return label + wrong;
+    }
+    return {};
+}
+
+}  // namespace emmy::device
