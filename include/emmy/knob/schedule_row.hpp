@@ -64,14 +64,14 @@ class schedule_row {
     static constexpr bool has(const Slot& slot) { return (slot.present & bit<F>()) != 0; }
 
     template <class F>
-    constexpr auto find(const route& at) const {
+    constexpr auto find(const route& at) const {  // by value: small, and comparing addresses is no constant expression on g++ 12
         if constexpr (F::where == scope::kernel) {
-            return &kernel_;
+            return kernel_;
         } else {
-            if (at.bare()) return &bare_;
+            if (at.bare()) return bare_;
             for (const routed& node : nodes_)
-                if (node.at == at) return &node.slot;
-            return static_cast<const node_slot*>(nullptr);
+                if (node.at == at) return node.slot;
+            return node_slot{};
         }
     }
     template <class F>
@@ -139,9 +139,9 @@ public:
     /// The choice of a family (at a site; the default is the bare key); nothing where the row has none.
     template <schedule_family F>
     constexpr std::optional<typename F::value_type> get(const route& at = {}) const {
-        const auto* slot = find<F>(at);
-        if (!slot || !has<F>(*slot)) return std::nullopt;
-        return static_cast<typename F::value_type>(read<F>(*slot));
+        const auto slot = find<F>(at);
+        if (!has<F>(slot)) return std::nullopt;
+        return static_cast<typename F::value_type>(read<F>(slot));
     }
     /// The same, OFF where the row has none.
     template <schedule_family F>
