@@ -33,6 +33,7 @@ public:
         }
         std::sort(out.origins.begin(), out.origins.end());
         EMMY_CHECK_OK(lower());
+        order_nodes();
         finish_name();
         return std::move(out);
     }
@@ -554,6 +555,15 @@ private:
         for (const kernel_port& p : out.ports) known = known || p.buffer == a.buffer;
         if (!known) add_port(a.buffer, source);
         return a;
+    }
+
+    /// On the wire input nodes stand in the order of their names.
+    void order_nodes() {
+        std::vector<std::uint32_t>& order = out.kernel.node_order;
+        for (std::uint32_t i = 0; i < out.kernel.inputs.size(); ++i) order.push_back(i);
+        const auto by_name = [&](std::uint32_t a, std::uint32_t b) { return body().text(out.kernel.inputs[a].name) < body().text(out.kernel.inputs[b].name); };
+        if (std::is_sorted(order.begin(), order.end(), by_name)) order.clear();  // empty = as declared
+        else std::sort(order.begin(), order.end(), by_name);
     }
 
     /// k_<operator>_<6 digits of the body's digest>, or k_<node>_<reduce|pointwise> where no framework operator names it.
