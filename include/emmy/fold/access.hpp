@@ -25,6 +25,9 @@ EMMY_DECL std::optional<offset> flatten(const loop::kernel& k, const std::vector
 /// 0 uniform, 1 adjacent, another number a constant stride; nothing when it is none of these.
 EMMY_DECL std::optional<std::int64_t> lane_stride(const loop::kernel& k, const offset& o, name_id axis, int lanes);
 
+/// The expression names `name`.
+EMMY_DECL bool names(const loop::body& b, expr_id e, name_id name);
+
 /// The buffer of a Load or Write.
 EMMY_DECL const loop::buffer* find_buffer(const loop::kernel& k, name_id name);
 

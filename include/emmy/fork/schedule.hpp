@@ -3,6 +3,11 @@
 #include <emmy/core/result.hpp>
 #include <emmy/fold/tree.hpp>
 #include <emmy/fork/target.hpp>
+#include <emmy/knob/raster.hpp>
+#include <emmy/knob/reduce.hpp>
+#include <emmy/knob/stage.hpp>
+#include <emmy/knob/tile.hpp>
+#include <emmy/knob/work.hpp>
 #include <emmy/loop/body.hpp>
 
 #include <cstdint>
@@ -18,16 +23,13 @@ namespace emmy::fork {
 
 using knob_pairs = std::vector<std::pair<std::string, std::string>>;  ///< (key, value), canonical key order
 
-/// One row in numbers; 0 = not stated. What each field means on a CPU: cpu_knob_table (fork/cpu_knobs.hpp).
+/// One schedule row of the CPU device. What each field means: doc/cpu-knobs.md, from cpu_knob_table (fork/cpu_knobs.hpp).
 struct cpu_row {
-    int work_n = 0, work_m = 0;            ///< WORK t<n>x<m>
-    int tile_n = 0, tile_m = 0;            ///< TILE f<n>x<m>
-    enum class reduction : std::uint8_t { serial, coop, coop_t } reduce = reduction::serial;
-    int chains = 1;                        ///< REDUCE r<n>
-    int vectors = 1;                       ///< REDUCE v<n>
-    int depth = 0;                         ///< STAGE d<n>
-    enum class transport : std::uint8_t { none, smem, smem_async, smem_tma } stage = transport::none;
-    int raster = 0;                        ///< RASTER gm<n>
+    knob::work work;
+    knob::tile tile;
+    knob::reduce reduce;                   ///< the same at every fold of the kernel
+    knob::stage stage;
+    knob::raster raster;
     bool operator==(const cpu_row&) const = default;
 };
 
@@ -40,6 +42,21 @@ enum class cpu_form : std::uint8_t {
     cells         ///< anything else that lifts: one cell at a time: WORK, REDUCE, RASTER
 };
 
+/// What lowering and legality know about a kernel on a target.
+struct cpu_facts {
+    cpu_form form = cpu_form::cells;
+    bool vectors = false;                  ///< lanes work along the axis that the form asks for
+    std::uint32_t lane_axis = fold::none;  ///< map, columns, contraction: the inner grid axis
+    // contraction: state += a · b, a over (m, k), b over (n, k)
+    fold::term_id product = fold::none;
+    fold::value_id a = fold::none, b = fold::none;
+    std::uint32_t m_axis = fold::none, k_axis = fold::none;
+    bool b_adjacent = false;               ///< b is read along n without gaps
+    // rows: a twist whose exponentials a later sweep computes again
+    fold::value_id kept = fold::none, kept_again = fold::none;
+    bool has_fold = false;
+};
+
 /// The schedule rows of one kernel on one target, in fixed order, the default first. Holds its own copy of the kernel.
 class cpu_schedules {
 public:
@@ -49,7 +66,7 @@ public:
     EMMY_DECL const loop::kernel& kernel() const;
     EMMY_DECL const fold::tree& tree() const;
     EMMY_DECL const cpu_target& target() const;
-    EMMY_DECL cpu_form form() const;
+    EMMY_DECL const cpu_facts& facts() const;
 
     EMMY_DECL std::span<const cpu_row> rows() const;              ///< every legal row; rows()[0] is the safe default
     EMMY_DECL knob_pairs pairs(const cpu_row& row) const;         ///< every family this kernel has, OFF values included

@@ -76,6 +76,8 @@ inline bool names_axis(const loop::body& b, expr_id id, name_id axis) {
 
 }  // namespace detail
 
+EMMY_DECL bool names(const loop::body& b, expr_id e, name_id name) { return e != no_expr && detail::names_axis(b, e, name); }
+
 EMMY_DECL const loop::buffer* find_buffer(const loop::kernel& k, name_id name) {
     for (const auto* list : {&k.inputs, &k.outputs})
         for (const loop::buffer& x : *list)

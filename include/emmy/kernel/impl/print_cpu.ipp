@@ -1,0 +1,406 @@
+#pragma once
+#include <emmy/kernel/prelude_cpu.hpp>
+#include <emmy/kernel/print_cpu.hpp>
+#include <emmy/loop/op_table.hpp>
+
+#include <charconv>
+
+namespace emmy::kernel {
+namespace detail {
+
+constexpr int lane_counts[] = {1, 4, 8, 16};
+
+inline std::string float_literal(double x) {
+    const float f = static_cast<float>(x);
+    if (f != f) return "__builtin_nanf(\"\")";
+    if (f == __builtin_huge_valf()) return "__builtin_huge_valf()";
+    if (f == -__builtin_huge_valf()) return "-__builtin_huge_valf()";
+    char text[40];
+    auto end = std::to_chars(text, text + sizeof text, f).ptr;
+    std::string out(text, end);
+    if (out.find_first_of(".e") == std::string::npos) out += ".0";
+    return out + "f";
+}
+
+class cpu_printer {
+public:
+    explicit cpu_printer(const program& p) : p_(p), offsets_(p.memories.size(), 0) {}
+
+    printed print() {
+        printed out;
+        for (std::size_t i = 0; i < p_.memories.size(); ++i) {
+            const memory& m = p_.memories[i];
+            if (m.where != space::part_slab && m.where != space::shared_slab) continue;
+            std::uint64_t& bytes = m.where == space::shared_slab ? out.shared_bytes : out.part_bytes;
+            offsets_[i] = bytes;
+            bytes += (m.elements * byte_size(m.type) + 63) / 64 * 64;
+        }
+        shared_bytes_ = out.shared_bytes, part_bytes_ = out.part_bytes;
+        depth_ = 1;
+        list(p_.body);
+        out.source = head();
+        out.source += "extern \"C\" void " + p_.entry + "(const emmy_launch* launch) {\n";
+        for (std::size_t i = 0; i < p_.memories.size(); ++i) {
+            const memory& m = p_.memories[i];
+            if (m.where != space::input && m.where != space::output) continue;
+            const std::string type = std::string(m.where == space::input ? "const " : "") + c_type(m.type) + "*";
+            if (used(name(static_cast<memory_id>(i)))) out.source += "    " + type + " __restrict const " + name(static_cast<memory_id>(i)) + " = (" + type + ")launch->buffers[" + std::to_string(i) + "];\n";
+        }
+        for (std::size_t i = 0; i < p_.symbols.size(); ++i)
+            if (used("n" + std::to_string(i))) out.source += "    const long long n" + std::to_string(i) + " = launch->sizes[" + std::to_string(i) + "];\n";
+        out.source += text_ + "}\n";
+        return out;
+    }
+
+private:
+    static bool word_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+    /// `word` stands in the body as a whole word.
+    bool used(const std::string& word) const { return holds(text_, word); }
+    static bool holds(std::string_view text, std::string_view word) {
+        for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+            const std::size_t end = at + word.size();
+            if ((at == 0 || !word_char(text[at - 1])) && (end == text.size() || !word_char(text[end]))) return true;
+        }
+        return false;
+    }
+
+    static std::string instance(std::string_view text, int lanes) {
+        std::string out;
+        for (char c : text) {
+            if (c == '$') out += std::to_string(lanes);
+            else if (c == '@') out += std::to_string(lanes * 4);
+            else out += c;
+        }
+        return out;
+    }
+    static std::string definition(std::size_t place, int lanes) {
+        if (place < std::size(cpu_prelude)) {
+            const prelude_function& f = cpu_prelude[place];
+            return instance(lanes == 1 && !f.scalar.empty() ? f.scalar : f.vector, lanes);
+        }
+        const library_function& f = cpu_library[place - std::size(cpu_prelude)];
+        const std::string n = std::to_string(lanes), type = "f32x" + n, call = std::string(f.builtin);
+        std::string out = "SI " + type + " " + std::string(f.name) + "_" + n + "(" + type + " a" + (f.arity == 2 ? ", " + type + " b" : "") + ") { ";
+        if (lanes == 1) return out + "return " + call + (f.arity == 2 ? "(a, b); }" : "(a); }");
+        return out + type + " r = a; for (int i = 0; i < " + n + "; ++i) r[i] = " + call + (f.arity == 2 ? "(a[i], b[i])" : "(a[i])") + "; return r; }";
+    }
+    static std::string_view function_name(std::size_t place) {
+        return place < std::size(cpu_prelude) ? cpu_prelude[place].name : cpu_library[place - std::size(cpu_prelude)].name;
+    }
+
+    /// Types and the prelude functions in use, callees before callers.
+    std::string head() const {
+        constexpr std::size_t count = std::size(cpu_prelude) + std::size(cpu_library);
+        std::string functions;
+        std::vector<char> done(count * std::size(lane_counts), 0);
+        bool any[std::size(lane_counts)] = {true, false, false, false};
+        const auto require = [&](const auto& self, std::string_view text) -> void {
+            for (std::size_t f = 0; f < count; ++f)
+                for (std::size_t l = 0; l < std::size(lane_counts); ++l) {
+                    char& mark = done[f * std::size(lane_counts) + l];
+                    if (mark || !holds(text, std::string(function_name(f)) + "_" + std::to_string(lane_counts[l]))) continue;
+                    mark = 1;
+                    any[l] = true;
+                    const std::string body = definition(f, lane_counts[l]);
+                    self(self, body);
+                    functions += body + "\n";
+                }
+        };
+        require(require, text_);
+        for (std::size_t l = 1; l < std::size(lane_counts); ++l) any[l] = any[l] || used("f32x" + std::to_string(lane_counts[l])) || functions.find("stream_f32") != std::string::npos || (l > 1 && functions.find("_f16_") != std::string::npos);
+        std::string out = "struct emmy_launch { void* const* buffers; const long long* sizes; unsigned char* scratch; int part, parts; void (*barrier)(void*); void* team; };\n"
+                          "#define SI static inline __attribute__((always_inline))\n"
+                          "typedef float f32x1;\ntypedef int i32x1;\ntypedef unsigned u32x1;\ntypedef unsigned short u16x1;\n";
+        for (std::size_t l = 1; l < std::size(lane_counts); ++l) {
+            if (!any[l]) continue;
+            out += instance("typedef float f32x$ __attribute__((vector_size(@)));\ntypedef float f32x$u __attribute__((vector_size(@), aligned(4), may_alias));\n"
+                            "typedef int i32x$ __attribute__((vector_size(@)));\ntypedef unsigned u32x$ __attribute__((vector_size(@)));\n", lane_counts[l]);
+            const std::string half = std::to_string(lane_counts[l] * 2), n = std::to_string(lane_counts[l]);
+            out += "typedef unsigned short u16x" + n + " __attribute__((vector_size(" + half + ")));\ntypedef short s16x" + n + " __attribute__((vector_size(" + half + ")));\n";
+            out += "typedef unsigned short u16x" + n + "u __attribute__((vector_size(" + half + "), aligned(2), may_alias));\n";
+        }
+        return out + functions;
+    }
+
+    std::string name(memory_id m) const {
+        return (p_.memories[m].where == space::input || p_.memories[m].where == space::output ? "b" : "s") + std::to_string(m);
+    }
+    std::string v(value_id id) const { return "v" + std::to_string(id); }
+    std::string type_of(const value& x) const { return is_integer(x.type) ? "long long" : "f32x" + std::to_string(x.lanes); }
+    std::string e(expr_id id) const {
+        std::string out;
+        spell_expr(out, id, p_.exprs, p_.names);
+        return out;
+    }
+    void line(const std::string& text) { text_ += std::string(static_cast<std::size_t>(depth_) * 4, ' ') + text + "\n"; }
+
+    /// An argument as an operand of a result with these lanes, in f32.
+    std::string arg(value_id id, int lanes) const {
+        const value& x = p_.values[id];
+        std::string out = is_integer(x.type) ? "(float)" + v(id) : v(id);
+        if (x.lanes != lanes) out = "splat_" + std::to_string(lanes) + "(" + out + ")";
+        return out;
+    }
+    static std::string wrapped(dtype t, const std::string& x) {
+        if (t == dtype::i64 || t == dtype::u64) return x;
+        if (t == dtype::boolean) return "(" + x + ") != 0";
+        return "(" + std::string(c_type(t)) + ")(" + x + ")";
+    }
+
+    std::string operation(const node& n) const {
+        const value& to = p_.values[n.dst];
+        using loop::op;
+        if (is_integer(to.type)) return integer_operation(n, to);
+        const int w = to.lanes;
+        const std::string suffix = "_" + std::to_string(w);
+        const auto a = [&](std::size_t i) { return arg(n.args[i], w); };
+        const auto infix = [&](const char* text) { return a(0) + text + a(1); };
+        const auto call = [&](std::string_view f) {
+            std::string out = std::string(f) + suffix + "(";
+            for (std::size_t i = 0; i < n.args.size(); ++i) out += (i == 0 ? "" : ", ") + a(i);
+            return out + ")";
+        };
+        const auto truth = [&](const std::string& test) { return "(" + test + ") ? " + "splat" + suffix + "(1.0f) : splat" + suffix + "(0.0f)"; };
+        const std::string zero = "splat" + suffix + "(0.0f)";
+        switch (n.op) {
+            case op::none:
+                if (n.condition != no_expr) return "(" + e(n.condition) + ") ? " + a(0) + " : " + a(1);
+                return w == 1 ? float_literal(n.number) : "splat" + suffix + "(" + float_literal(n.number) + ")";
+            case op::add: return infix(" + ");
+            case op::subtract: return infix(" - ");
+            case op::multiply: return infix(" * ");
+            case op::divide:
+            case op::divide_rn_f32:
+                if (n.args.size() == 3) return "divide_by" + suffix + "(" + a(0) + ", " + arg(n.args[1], 1) + ", " + arg(n.args[2], 1) + ")";
+                return infix(" / ");
+            case op::reciprocal: return "1.0f / " + a(0);
+            case op::negative: return "-" + a(0);
+            case op::square: return a(0) + " * " + a(0);
+            case op::rsqrt: return "1.0f / sqrt" + suffix + "(" + a(0) + ")";
+            case op::maximum:
+            case op::fmax: return call("max");
+            case op::minimum:
+            case op::fmin: return call("min");
+            case op::copy:
+            case op::pad:
+            case op::positive:
+            case op::conjugate: return a(0);
+            case op::absolute: return call("abs");
+            case op::exp_fast: return call("exp");
+            case op::where: return call("where");
+            case op::equal: return truth(infix(" == "));
+            case op::not_equal: return truth(infix(" != "));
+            case op::less: return truth(infix(" < "));
+            case op::less_equal: return truth(infix(" <= "));
+            case op::greater: return truth(infix(" > "));
+            case op::greater_equal: return truth(infix(" >= "));
+            case op::isnan: return truth(a(0) + " != " + a(0));
+            case op::logical_not: return truth(a(0) + " == " + zero);
+            case op::logical_and:
+            case op::bitwise_and: return "where" + suffix + "(" + a(0) + ", where" + suffix + "(" + a(1) + ", splat" + suffix + "(1.0f), " + zero + "), " + zero + ")";
+            case op::logical_or:
+            case op::bitwise_or: return "where" + suffix + "(" + a(0) + ", splat" + suffix + "(1.0f), where" + suffix + "(" + a(1) + ", splat" + suffix + "(1.0f), " + zero + "))";
+            case op::sign: return a(0) + " > " + zero + " ? splat" + suffix + "(1.0f) : " + a(0) + " < " + zero + " ? splat" + suffix + "(-1.0f) : " + a(0);
+            default: return call(loop::text(n.op));
+        }
+    }
+    std::string integer_operation(const node& n, const value& to) const {
+        using loop::op;
+        const auto a = [&](std::size_t i) { return (is_integer(p_.values[n.args[i]].type) ? "" : "(long long)") + v(n.args[i]); };
+        const auto infix = [&](const char* text) { return wrapped(to.type, a(0) + text + a(1)); };
+        switch (n.op) {
+            case op::none:
+                if (n.condition != no_expr) return "(" + e(n.condition) + ") ? " + a(0) + " : " + a(1);
+                if (n.at != no_expr) return e(n.at);
+                return std::to_string(static_cast<long long>(n.number)) + "ll";
+            case op::add: return infix(" + ");
+            case op::subtract: return infix(" - ");
+            case op::multiply: return infix(" * ");
+            case op::negative: return wrapped(to.type, "-" + a(0));
+            case op::absolute: return a(0) + " < 0 ? -" + a(0) + " : " + a(0);
+            case op::square: return wrapped(to.type, a(0) + " * " + a(0));
+            case op::relu: return a(0) + " > 0 ? " + a(0) + " : 0";
+            case op::maximum: return a(0) + " > " + a(1) + " ? " + a(0) + " : " + a(1);
+            case op::minimum: return a(0) + " < " + a(1) + " ? " + a(0) + " : " + a(1);
+            case op::left_shift: return infix(" << ");
+            case op::right_shift: return infix(" >> ");
+            case op::bitwise_and: return infix(" & ");
+            case op::bitwise_or: return infix(" | ");
+            case op::bitwise_xor: return infix(" ^ ");
+            case op::invert: return wrapped(to.type, "~" + a(0));
+            case op::equal: return a(0) + " == " + a(1);
+            case op::not_equal: return a(0) + " != " + a(1);
+            case op::less: return a(0) + " < " + a(1);
+            case op::less_equal: return a(0) + " <= " + a(1);
+            case op::greater: return a(0) + " > " + a(1);
+            case op::greater_equal: return a(0) + " >= " + a(1);
+            case op::logical_and: return a(0) + " && " + a(1);
+            case op::logical_or: return a(0) + " || " + a(1);
+            case op::logical_not: return "!" + a(0);
+            case op::where: return v(n.args[0]) + " != 0 ? " + a(1) + " : " + a(2);
+            default: return wrapped(to.type, a(0));
+        }
+    }
+    /// Result of these is a value the type already had: nothing to round.
+    static bool exact(loop::op o) {
+        using loop::op;
+        switch (o) {
+            case op::negative: case op::absolute: case op::relu: case op::maximum: case op::minimum: case op::fmax: case op::fmin: case op::where: case op::positive: return true;
+            default: return false;
+        }
+    }
+    std::string rounded(const node& n, const std::string& x) const {
+        const value& to = p_.values[n.dst];
+        if (to.type != dtype::f16 && to.type != dtype::bf16) return x;
+        bool same = exact(n.op) || (n.op == loop::op::none && n.condition != no_expr);
+        for (value_id a : n.args) same = same && p_.values[a].type == to.type;
+        if (same) return x;
+        return "round_" + std::string(token(to.type)) + "_" + std::to_string(to.lanes) + "(" + x + ")";
+    }
+
+    void load(const node& n) {
+        const value& to = p_.values[n.dst];
+        const memory& m = p_.memories[n.memory];
+        const std::string at = e(n.at), w = std::to_string(n.lanes);
+        std::string read;
+        if (is_integer(m.type)) {
+            read = name(n.memory) + "[" + at + "]";
+            if (!is_integer(to.type)) read = "(float)" + read;
+        } else {
+            const std::string function = "load_" + std::string(token(m.type)) + "_";
+            if (n.lanes > 1 && n.stride != 1) {
+                read = type_of(to) + "{";
+                for (int i = 0; i < n.lanes; ++i) read += (i == 0 ? "" : ", ") + function + "1(" + name(n.memory) + " + " + at + " + " + std::to_string(i * n.stride) + ")";
+                read += "}";
+            } else {
+                read = function + w + "(" + name(n.memory) + " + " + at + ")";
+            }
+        }
+        line("const " + type_of(to) + " " + v(n.dst) + " = " + read + ";");
+    }
+    void write(const node& n) {
+        const memory& m = p_.memories[n.memory];
+        const std::string at = e(n.at);
+        const value& from = p_.values[n.args[0]];
+        if (is_integer(m.type)) {
+            line(name(n.memory) + "[" + at + "] = " + (m.type == dtype::boolean ? v(n.args[0]) + " != 0" : "(" + std::string(c_type(m.type)) + ")" + v(n.args[0])) + ";");
+            return;
+        }
+        (void)from;
+        line((n.streaming ? "stream_" : "store_") + std::string(token(m.type)) + "_" + std::to_string(n.lanes) + "(" + name(n.memory) + " + " + at + ", " + arg(n.args[0], n.lanes) + ");");
+    }
+    void accum(const node& n) {
+        const value& to = p_.values[n.dst];
+        const int w = to.lanes;
+        using loop::op;
+        if (n.first) {
+            const std::string start = !n.args.empty() ? arg_of(n.args[0], to) : is_integer(to.type) ? std::to_string(static_cast<long long>(n.number)) + "ll"
+                                      : w == 1 ? float_literal(n.number) : "splat_" + std::to_string(w) + "(" + float_literal(n.number) + ")";
+            const std::string chosen = n.condition != no_expr ? "(" + e(n.condition) + ") ? " + start + " : " + arg_of(n.args[1], to) : start;
+            line(type_of(to) + " " + v(n.dst) + " = " + chosen + ";");
+            return;
+        }
+        const auto x = [&](std::size_t i) { return arg_of(n.args[i], to); };
+        switch (n.op) {
+            case op::none: line(v(n.dst) + " = " + x(0) + ";"); break;
+            case op::add:
+                if (n.args.size() == 2) {
+                    // A scalar factor stays scalar: the compiler broadcasts it from memory.
+                    const auto factor = [&](value_id a) { return p_.values[a].lanes == 1 ? v(a) : arg(a, w); };
+                    line(v(n.dst) + " = " + factor(n.args[0]) + " * " + factor(n.args[1]) + " + " + v(n.dst) + ";");
+                } else {
+                    line(v(n.dst) + " = " + v(n.dst) + " + " + x(0) + ";");
+                }
+                break;
+            case op::multiply: line(v(n.dst) + " = " + v(n.dst) + " * " + x(0) + ";"); break;
+            default: {
+                const bool most = n.op == op::maximum;
+                if (is_integer(to.type)) line(v(n.dst) + " = " + x(0) + (most ? " > " : " < ") + v(n.dst) + " ? " + x(0) + " : " + v(n.dst) + ";");
+                else line(v(n.dst) + " = fold_" + (most ? "max_" : "min_") + std::to_string(w) + "(" + v(n.dst) + ", " + x(0) + ");");
+            }
+        }
+    }
+    std::string arg_of(value_id id, const value& to) const {
+        if (is_integer(to.type)) return is_integer(p_.values[id].type) ? v(id) : "(long long)" + v(id);
+        return arg(id, to.lanes);
+    }
+
+    void list(const std::vector<node_id>& ids) {
+        for (node_id id : ids) one(p_.nodes[id]);
+    }
+    void block(const std::vector<node_id>& ids) {
+        ++depth_;
+        list(ids);
+        --depth_;
+        line("}");
+    }
+    void one(const node& n) {
+        switch (n.kind) {
+            case node_kind::load: load(n); break;
+            case node_kind::assign: line("const " + type_of(p_.values[n.dst]) + " " + v(n.dst) + " = " + rounded(n, operation(n)) + ";"); break;
+            case node_kind::accum: accum(n); break;
+            case node_kind::write: write(n); break;
+            case node_kind::loop: {
+                const std::string i(p_.names.text(n.var));
+                if (n.unroll > 1) line("#pragma GCC unroll " + std::to_string(n.unroll));
+                const expr& step = p_.exprs[n.step];
+                const std::string advance = step.kind == expr_kind::integer && step.integer == 1 ? "++" + i : i + " += " + e(n.step);
+                line("for (long long " + i + " = " + e(n.begin) + "; " + i + " < " + e(n.end) + "; " + advance + ") {");
+                block(n.body);
+                break;
+            }
+            case node_kind::tile:
+                line("{");
+                ++depth_;
+                for (const auto& [var, value] : n.bind) line("const long long " + std::string(p_.names.text(var)) + " = " + e(value) + ";");
+                list(n.body);
+                --depth_;
+                line("}");
+                break;
+            case node_kind::slab: {
+                const memory& m = p_.memories[n.memory];
+                const std::string type = std::string(c_type(m.type)) + "*";
+                std::string at = std::to_string(offsets_[n.memory]);
+                if (m.where == space::part_slab) at = std::to_string(shared_bytes_ + offsets_[n.memory]) + " + " + std::to_string(part_bytes_) + "ll * launch->part";
+                line(type + " __restrict const " + name(n.memory) + " = (" + type + ")__builtin_assume_aligned(launch->scratch + " + at + ", 64);");
+                break;
+            }
+            case node_kind::team: {
+                const std::string i(p_.names.text(n.var)), end = e(n.end);
+                if (n.how == deal::runs) {
+                    line("for (long long " + i + " = (" + end + ") * launch->part / launch->parts, " + i + "_end = (" + end + ") * (launch->part + 1) / launch->parts; " + i + " < " + i + "_end; ++" + i + ") {");
+                } else {
+                    line("for (long long " + i + " = launch->part; " + i + " < " + end + "; " + i + " += launch->parts) {");
+                }
+                block(n.body);
+                break;
+            }
+            case node_kind::guard:
+                line("if (" + e(n.condition) + ") {");
+                ++depth_;
+                list(n.body);
+                --depth_;
+                if (!n.otherwise.empty()) {
+                    line("} else {");
+                    ++depth_;
+                    list(n.otherwise);
+                    --depth_;
+                }
+                line("}");
+                break;
+            case node_kind::barrier: line("launch->barrier(launch->team);"); break;
+        }
+    }
+
+    const program& p_;
+    std::vector<std::uint64_t> offsets_;
+    std::uint64_t shared_bytes_ = 0, part_bytes_ = 0;
+    std::string text_;
+    int depth_ = 0;
+};
+
+}  // namespace detail
+
+EMMY_DECL printed print_cpu(const program& p) { return detail::cpu_printer(p).print(); }
+
+}  // namespace emmy::kernel

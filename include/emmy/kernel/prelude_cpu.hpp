@@ -1,0 +1,178 @@
+#pragma once
+#include <span>
+#include <string_view>
+
+/// Named functions that kernel text may call, each printed for the lane counts it is used with.
+namespace emmy::kernel {
+
+struct prelude_function {
+    std::string_view name;    ///< called as name_<lanes>(…)
+    std::string_view vector;  ///< text; $ = lanes, @ = bytes of a vector register of f32. Types: f32x$ i32x$ u32x$ u16x$
+    std::string_view scalar;  ///< text for one lane where it differs; empty = the same
+};
+
+/// Floating functions work on f32; conversions are exact or round to nearest even. Errors against the real function: exp 1 ulp,
+/// functions built on it (sigmoid, silu, tanh, gelu_tanh) 3 ulp or 2e-7 absolute; the others call the C library lane by lane.
+constexpr prelude_function cpu_prelude[] = {
+    {"splat", "SI f32x$ splat_$(float x) { return (f32x$){} + x; }", "SI f32x1 splat_1(float x) { return x; }"},
+    {"load_f32", "SI f32x$ load_f32_$(const float* p) { return *(const f32x$u*)p; }", "SI f32x1 load_f32_1(const float* p) { return *p; }"},
+    {"store_f32", "SI void store_f32_$(float* p, f32x$ v) { *(f32x$u*)p = v; }", "SI void store_f32_1(float* p, f32x1 v) { *p = v; }"},
+    {"stream_f32",
+     "SI void stream_f32_$(float* p, f32x$ v) {\n"
+     "#if defined(__clang__)\n"
+     "    __builtin_nontemporal_store(v, (f32x$*)p);\n"
+     "#elif defined(__SSE__) && $ == 4\n"
+     "    __builtin_ia32_movntps(p, v);\n"
+     "#elif defined(__AVX__) && $ == 8\n"
+     "    __builtin_ia32_movntps256(p, v);\n"
+     "#elif defined(__AVX512F__) && $ == 16\n"
+     "    __builtin_ia32_movntps512(p, v);\n"
+     "#else\n"
+     "    *(f32x$u*)p = v;\n"
+     "#endif\n"
+     "}",
+     "SI void stream_f32_1(float* p, f32x1 v) { *p = v; }"},
+    {"widen_f16",
+     "SI f32x$ widen_f16_$(u16x$ h) {\n"
+     "#if defined(__AVX512F__) && $ == 16\n"
+     "    return __builtin_ia32_vcvtph2ps512_mask((s16x16)h, f32x16{}, -1, 4);\n"
+     "#endif\n"
+     "#if defined(__F16C__) && $ == 8\n"
+     "    return __builtin_ia32_vcvtph2ps256((s16x8)h);\n"
+     "#endif\n"
+     "    const u32x$ w = __builtin_convertvector(h, u32x$);\n"
+     "    const u32x$ m = (w & 0x7fffu) << 13;\n"
+     "    u32x$ r = (u32x$)((f32x$)m * 0x1p112f);\n"
+     "    r = m >= 0x0f800000u ? r | 0x7f800000u : r;\n"
+     "    return (f32x$)(r | (w & 0x8000u) << 16);\n"
+     "}",
+     "SI f32x1 widen_f16_1(u16x1 h) {\n"
+     "    const unsigned m = (h & 0x7fffu) << 13;\n"
+     "    unsigned r = __builtin_bit_cast(unsigned, __builtin_bit_cast(float, m) * 0x1p112f);\n"
+     "    if (m >= 0x0f800000u) r |= 0x7f800000u;\n"
+     "    return __builtin_bit_cast(float, r | (h & 0x8000u) << 16);\n"
+     "}"},
+    {"narrow_f16",
+     "SI u16x$ narrow_f16_$(f32x$ v) {\n"
+     "#if defined(__AVX512F__) && $ == 16\n"
+     "    return (u16x$)__builtin_ia32_vcvtps2ph512_mask(v, 0, s16x16{}, -1);\n"
+     "#endif\n"
+     "#if defined(__F16C__) && $ == 8\n"
+     "    return (u16x$)__builtin_ia32_vcvtps2ph256(v, 0);\n"
+     "#endif\n"
+     "    const u32x$ b = (u32x$)v, x = b & 0x7fffffffu;\n"
+     "    const u32x$ small = (u32x$)((f32x$)x + 0.5f) - 0x3f000000u;\n"
+     "    const u32x$ normal = (x - 0x38000000u + 0xfffu + (x >> 13 & 1u)) >> 13;\n"
+     "    u32x$ r = x < 0x38800000u ? small : normal;\n"
+     "    r = x >= 0x477ff000u ? (u32x$){} + 0x7c00u : r;\n"
+     "    r = x > 0x7f800000u ? (u32x$){} + 0x7e00u : r;\n"
+     "    return __builtin_convertvector(r | (b >> 16 & 0x8000u), u16x$);\n"
+     "}",
+     "SI u16x1 narrow_f16_1(f32x1 v) {\n"
+     "    const unsigned b = __builtin_bit_cast(unsigned, v), x = b & 0x7fffffffu;\n"
+     "    unsigned r = (x - 0x38000000u + 0xfffu + (x >> 13 & 1u)) >> 13;\n"
+     "    if (x < 0x38800000u) r = __builtin_bit_cast(unsigned, __builtin_bit_cast(float, x) + 0.5f) - 0x3f000000u;\n"
+     "    if (x >= 0x477ff000u) r = 0x7c00u;\n"
+     "    if (x > 0x7f800000u) r = 0x7e00u;\n"
+     "    return (u16x1)(r | (b >> 16 & 0x8000u));\n"
+     "}"},
+    {"widen_bf16", "SI f32x$ widen_bf16_$(u16x$ h) { return (f32x$)(__builtin_convertvector(h, u32x$) << 16); }",
+     "SI f32x1 widen_bf16_1(u16x1 h) { return __builtin_bit_cast(float, (unsigned)h << 16); }"},
+    {"narrow_bf16",
+     "SI u16x$ narrow_bf16_$(f32x$ v) {\n"
+     "    const u32x$ b = (u32x$)v;\n"
+     "    u32x$ r = (b + 0x7fffu + (b >> 16 & 1u)) >> 16;\n"
+     "    r = (b & 0x7fffffffu) > 0x7f800000u ? b >> 16 | 0x40u : r;\n"
+     "    return __builtin_convertvector(r, u16x$);\n"
+     "}",
+     "SI u16x1 narrow_bf16_1(f32x1 v) {\n"
+     "    const unsigned b = __builtin_bit_cast(unsigned, v);\n"
+     "    return (u16x1)((b & 0x7fffffffu) > 0x7f800000u ? b >> 16 | 0x40u : (b + 0x7fffu + (b >> 16 & 1u)) >> 16);\n"
+     "}"},
+    {"load_f16", "SI f32x$ load_f16_$(const unsigned short* p) { return widen_f16_$(*(const u16x$u*)p); }", "SI f32x1 load_f16_1(const unsigned short* p) { return widen_f16_1(*p); }"},
+    {"load_bf16", "SI f32x$ load_bf16_$(const unsigned short* p) { return widen_bf16_$(*(const u16x$u*)p); }", "SI f32x1 load_bf16_1(const unsigned short* p) { return widen_bf16_1(*p); }"},
+    {"store_f16", "SI void store_f16_$(unsigned short* p, f32x$ v) { *(u16x$u*)p = narrow_f16_$(v); }", "SI void store_f16_1(unsigned short* p, f32x1 v) { *p = narrow_f16_1(v); }"},
+    {"store_bf16", "SI void store_bf16_$(unsigned short* p, f32x$ v) { *(u16x$u*)p = narrow_bf16_$(v); }", "SI void store_bf16_1(unsigned short* p, f32x1 v) { *p = narrow_bf16_1(v); }"},
+    {"round_f16", "SI f32x$ round_f16_$(f32x$ v) { return widen_f16_$(narrow_f16_$(v)); }", ""},
+    {"round_bf16", "SI f32x$ round_bf16_$(f32x$ v) { return widen_bf16_$(narrow_bf16_$(v)); }", ""},
+    {"max", "SI f32x$ max_$(f32x$ a, f32x$ b) { const f32x$ m = b == b ? b : a; return a > m ? a : m; }", ""},
+    {"min", "SI f32x$ min_$(f32x$ a, f32x$ b) { const f32x$ m = b == b ? b : a; return a < m ? a : m; }", ""},
+    {"fold_max", "SI f32x$ fold_max_$(f32x$ state, f32x$ v) { return v > state ? v : state; }", ""},
+    {"fold_min", "SI f32x$ fold_min_$(f32x$ state, f32x$ v) { return v < state ? v : state; }", ""},
+    {"relu", "SI f32x$ relu_$(f32x$ x) { const f32x$ z = {}; return x > z ? x : z; }", ""},
+    {"abs", "SI f32x$ abs_$(f32x$ x) { return (f32x$)((u32x$)x & 0x7fffffffu); }", "SI f32x1 abs_1(f32x1 x) { return __builtin_fabsf(x); }"},
+    {"where", "SI f32x$ where_$(f32x$ c, f32x$ a, f32x$ b) { return c != 0.0f ? a : b; }", ""},
+    {"sqrt",
+     "SI f32x$ sqrt_$(f32x$ x) {\n"
+     "#if defined(__AVX512F__) && !defined(__clang__) && $ == 16\n"
+     "    return __builtin_ia32_sqrtps512_mask(x, f32x16{}, -1, 4);\n"
+     "#endif\n"
+     "    f32x$ r = x;\n"
+     "    for (int i = 0; i < $; ++i) r[i] = __builtin_sqrtf(x[i]);\n"
+     "    return r;\n"
+     "}",
+     "SI f32x1 sqrt_1(f32x1 x) { return __builtin_sqrtf(x); }"},
+    {"exp",
+     "SI f32x$ exp_$(f32x$ x) {\n"
+     "    const f32x$ low = splat_$(-104.0f), high = splat_$(89.0f);\n"
+     "    f32x$ y = low > x ? low : x;\n"
+     "    y = high < y ? high : y;\n"
+     "    const f32x$ t = y * 1.44269504088896341f + 12582912.0f, n = t - 12582912.0f;\n"
+     "    f32x$ r = y - n * 0.693359375f;\n"
+     "    r = n * 2.12194440e-4f + r;\n"
+     "    f32x$ p = r * 1.9875691500e-4f + 1.3981999507e-3f;\n"
+     "    p = p * r + 8.3334519073e-3f;\n"
+     "    p = p * r + 4.1665795894e-2f;\n"
+     "    p = p * r + 1.6666665459e-1f;\n"
+     "    p = p * r + 5.0000001201e-1f;\n"
+     "    p = p * (r * r) + r + 1.0f;\n"
+     "#if defined(__AVX512F__) && $ == 16\n"
+     "    return __builtin_ia32_scalefps512_mask(p, n, f32x16{}, -1, 4);\n"
+     "#endif\n"
+     "    const i32x$ e = (i32x$)t - 0x4b400000, h = e >> 1;\n"
+     "    return p * (f32x$)((h + 127) << 23) * (f32x$)((e - h + 127) << 23);\n"
+     "}",
+     "SI f32x1 exp_1(f32x1 x) { return __builtin_expf(x); }"},
+    {"sigmoid", "SI f32x$ sigmoid_$(f32x$ x) { return 1.0f / (exp_$(-x) + 1.0f); }", ""},
+    {"silu", "SI f32x$ silu_$(f32x$ x) { return x / (exp_$(-x) + 1.0f); }", ""},
+    {"tanh",
+     "SI f32x$ tanh_$(f32x$ x) {\n"
+     "    const f32x$ a = abs_$(x), e = exp_$(a * -2.0f), q = x * x;\n"
+     "    f32x$ s = q * -0.0218694885360f + 0.0539682539683f;\n"
+     "    s = (s * q - 0.133333333333f) * -q;\n"
+     "    s = x + x * (s - q * 0.333333333333f);\n"
+     "    const f32x$ r = (1.0f - e) / (1.0f + e);\n"
+     "    return a < 0.2f ? s : x < 0.0f ? -r : x == x ? r : x;\n"
+     "}",
+     "SI f32x1 tanh_1(f32x1 x) { return __builtin_tanhf(x); }"},
+    {"gelu_tanh", "SI f32x$ gelu_tanh_$(f32x$ x) { return x * 0.5f * (tanh_$((x * x * x * 0.044715f + x) * 0.797884560802865f) + 1.0f); }", ""},
+    {"gelu", "SI f32x$ gelu_$(f32x$ x) { return x * 0.5f * (erf_$(x * 0.707106781186548f) + 1.0f); }", ""},
+    {"softplus", "SI f32x$ softplus_$(f32x$ x) { return relu_$(x) + log1p_$(exp_$(-abs_$(x))); }", ""},
+    {"divide_by",
+     // Quotient by one divisor for all lanes: its reciprocal and one correction step, within 1 ulp; extreme divisors divide.
+     "SI f32x$ divide_by_$(f32x$ a, float b, float r) {\n"
+     "    const float size = __builtin_fabsf(b);\n"
+     "    if (!(size > 1e-30f && size < 1e30f)) return a / b;\n"
+     "    const f32x$ q = a * r;\n"
+     "    return (a - q * b) * r + q;\n"
+     "}",
+     "SI f32x1 divide_by_1(f32x1 a, float b, float) { return a / b; }"},
+    {"sum", "SI float sum_$(f32x$ x) {\n    f32x$ y = x;\n    for (int w = $ / 2; w > 0; w /= 2)\n        for (int i = 0; i < w; ++i) y[i] += y[i + w];\n    return y[0];\n}", "SI float sum_1(f32x1 x) { return x; }"},
+    {"product", "SI float product_$(f32x$ x) {\n    float r = x[0];\n    for (int i = 1; i < $; ++i) r *= x[i];\n    return r;\n}", "SI float product_1(f32x1 x) { return x; }"},
+    {"largest", "SI float largest_$(f32x$ x) {\n    float r = x[0];\n    for (int i = 1; i < $; ++i) r = x[i] > r ? x[i] : r;\n    return r;\n}", "SI float largest_1(f32x1 x) { return x; }"},
+    {"least", "SI float least_$(f32x$ x) {\n    float r = x[0];\n    for (int i = 1; i < $; ++i) r = x[i] < r ? x[i] : r;\n    return r;\n}", "SI float least_1(f32x1 x) { return x; }"},
+};
+
+/// Functions of one or two f32 that the C library answers lane by lane: prelude name and builtin.
+struct library_function {
+    std::string_view name, builtin;
+    int arity;
+};
+constexpr library_function cpu_library[] = {{"log", "__builtin_logf", 1}, {"log2", "__builtin_log2f", 1}, {"log10", "__builtin_log10f", 1}, {"log1p", "__builtin_log1pf", 1},
+    {"exp2", "__builtin_exp2f", 1}, {"expm1", "__builtin_expm1f", 1}, {"sin", "__builtin_sinf", 1}, {"cos", "__builtin_cosf", 1}, {"tan", "__builtin_tanf", 1},
+    {"arcsin", "__builtin_asinf", 1}, {"arccos", "__builtin_acosf", 1}, {"arctan", "__builtin_atanf", 1}, {"sinh", "__builtin_sinhf", 1}, {"cosh", "__builtin_coshf", 1},
+    {"erf", "__builtin_erff", 1}, {"floor", "__builtin_floorf", 1}, {"ceil", "__builtin_ceilf", 1}, {"trunc", "__builtin_truncf", 1}, {"rint", "__builtin_rintf", 1},
+    {"cbrt", "__builtin_cbrtf", 1}, {"pow", "__builtin_powf", 2}, {"arctan2", "__builtin_atan2f", 2}, {"fmod", "__builtin_fmodf", 2}, {"hypot", "__builtin_hypotf", 2},
+    {"copysign", "__builtin_copysignf", 2}};
+
+}  // namespace emmy::kernel
