@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy/core/config.hpp>
 #include <emmy/core/digest.hpp>
+#include <emmy/core/file.hpp>
 #include <emmy/core/result.hpp>
 #include <emmy/golden/model.hpp>
 #include <emmy/loop/body.hpp>
@@ -90,6 +91,16 @@ private:
     std::map<digest128, kernel_index> by_identity_;        // filled by the first add_kernel()
     kernel_index identified_ = 0;                          // kernels that by_identity_ has looked at
 };
+
+/// Read, change, write under the file's lock: `edit(document&)` answers a result<void>; nothing is written when it refuses.
+template <class Edit>
+result<void> update(const std::string& path, Edit&& edit) {
+    const auto lock = file_lock::acquire(path);
+    if (!lock) return refuse(lock.error());
+    EMMY_TRY(file, document::load(path));
+    EMMY_CHECK_OK(edit(file));
+    return file.save(path, true);
+}
 
 }  // namespace emmy::golden
 
