@@ -15,6 +15,9 @@ EMMY_DECL result<store::environment> open_store(const std::string& path, store::
 EMMY_DECL result<store::environment> temporary_store(store::store_kind kind = store::store_kind::tuning);
 /// $EMMY_DB, else $XDG_DATA_HOME/emmy/tune.db, else ~/.local/share/emmy/tune.db; "" when none of them is set.
 EMMY_DECL std::string default_store_path();
+/// The store of a compile or bench: the tuning store at `path`, made when absent; in memory when the path is empty; read only when it
+/// cannot be written. `notes` says so. Errors (store): a dataset store there, a damaged one.
+EMMY_DECL result<store::environment> open_tuning_store(const std::string& path, std::vector<std::string>& notes);
 
 struct import_report {
     std::string file, label;

@@ -56,7 +56,7 @@ private:
     std::string own_producer_;
     std::vector<store::source_record> sources_;   // by id
     std::vector<producer_rank> ranks_;            // by id
-    std::vector<std::pair<store::context_id, store::context>> lanes_;  // other contexts of this card
+    std::vector<std::uint32_t> producers_;        // by id: number of its producer
 };
 
 }  // namespace emmy::evidence

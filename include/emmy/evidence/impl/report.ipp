@@ -1,0 +1,97 @@
+#pragma once
+#include <emmy/evidence/report.hpp>
+
+#include <emmy/knob/families.hpp>
+#include <emmy/knob/route.hpp>
+
+#include <cstdio>
+
+namespace emmy::evidence {
+namespace detail {
+inline std::string us_text(double us) {
+    char text[40];
+    std::snprintf(text, sizeof text, us >= 100 ? "%.1f us" : us >= 10 ? "%.2f us" : "%.3f us", us);
+    return text;
+}
+inline void write_row(json::writer& out, const store::knob_list& row) {
+    out.begin_object();
+    for (const auto& [name, value] : row) out.key(name).string(value);
+    out.end_object();
+}
+inline void write_bindings(json::writer& out, const store::binding_list& bindings) {
+    out.begin_object();
+    for (const auto& [symbol, size] : bindings) out.key(symbol).integer(size);
+    out.end_object();
+}
+inline void write_evidence(json::writer& out, const std::optional<row_evidence>& e) {
+    if (!e) {
+        out.null();
+        return;
+    }
+    out.begin_object();
+    out.key("source").string(e->source);
+    out.key("producer").string(e->producer);
+    out.key("row").integer(e->row_number);
+    out.key("us").real(e->us);
+    out.key("captured").boolean(e->captured);
+    out.key("bindings");
+    write_bindings(out, e->bindings);
+    out.key("knobs");
+    write_row(out, e->row);
+    out.end_object();
+}
+}  // namespace detail
+
+EMMY_DECL std::string knobs_text(const store::knob_list& row) {
+    std::string out;
+    for (const auto& [name, value] : row) {
+        const knob::family_info* family = knob::find_family(knob::split_key(name).family);
+        if (family && family->has_off && family->off == std::string_view(value)) continue;
+        ((out += out.empty() ? "" : " ") += name) += '=';
+        out += value;
+    }
+    return out.empty() ? "(all off)" : out;
+}
+
+EMMY_DECL std::string line(const record& r) {
+    std::string out = r.kernel + " " + r.fork + ": " + std::string(name(r.decided));
+    if (r.by) {
+        out += " " + detail::us_text(r.by->us) + " (" + r.by->source;
+        if (!r.by->bindings.empty() && r.by->bindings != r.bindings)
+            for (const auto& [symbol, size] : r.by->bindings) out += ", " + symbol + "=" + std::to_string(size);
+        out += ")";
+    }
+    out += " " + knobs_text(r.chosen);
+    if (r.runner_up) {
+        char margin[32];
+        std::snprintf(margin, sizeof margin, "%+.1f%%", r.margin * 100);
+        out += ", next " + detail::us_text(r.runner_up->us) + " (" + margin + ")";
+    }
+    return out;
+}
+
+EMMY_DECL void write_json(json::writer& out, const record& r) {
+    out.begin_object();
+    out.key("kernel").string(r.kernel);
+    out.key("identity").string(to_hex(r.identity));
+    out.key("fork").string(r.fork);
+    out.key("bindings");
+    detail::write_bindings(out, r.bindings);
+    out.key("tier").string(name(r.decided));
+    out.key("knobs");
+    detail::write_row(out, r.chosen);
+    out.key("by");
+    detail::write_evidence(out, r.by);
+    out.key("runner_up");
+    detail::write_evidence(out, r.runner_up);
+    out.key("margin").real(r.margin);
+    out.key("rows_seen").integer(r.rows_seen);
+    out.key("rows_tried").integer(r.rows_tried);
+    if (r.options) out.key("options").integer(static_cast<std::int64_t>(*r.options));
+    out.key("notes").begin_array();
+    for (const std::string& note : r.notes) out.string(note);
+    out.end_array();
+    out.end_object();
+}
+
+}  // namespace emmy::evidence

@@ -1,0 +1,9 @@
+#pragma once
+// All bodies of evidence/, compiled once.
+#include <emmy/evidence/impl/import.ipp>
+#include <emmy/evidence/impl/index.ipp>
+#include <emmy/evidence/impl/pick.ipp>
+#include <emmy/evidence/impl/record.ipp>
+#include <emmy/evidence/impl/regime.ipp>
+#include <emmy/evidence/impl/report.ipp>
+#include <emmy/evidence/impl/scope.ipp>
