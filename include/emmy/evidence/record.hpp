@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy/core/config.hpp>
 #include <emmy/core/result.hpp>
+#include <emmy/loop/body.hpp>
 #include <emmy/store/tables.hpp>
 
 #include <optional>
@@ -19,6 +20,9 @@ struct local_measurement {
     store::timing time;              ///< of a failure: how = failed (times are filled in)
     std::string error;               ///< of a failure; kept to 300 characters, blanks collapsed
 };
+
+/// A kernel as the store keeps it: its wire, and the second digest that guards its identity.
+EMMY_DECL store::kernel_record make_kernel_record(const loop::kernel& kernel, const digest128& identity, bool formed);
 
 /// "measured:<host>:<producer>" of this machine.
 EMMY_DECL std::string local_label(std::string_view producer);

@@ -4,6 +4,7 @@
 #include <emmy/core/card.hpp>
 #include <emmy/core/dim_wire.hpp>
 #include <emmy/core/file.hpp>
+#include <emmy/evidence/impl/digest.hpp>
 #include <emmy/evidence/regime.hpp>
 #include <emmy/loop/identity.hpp>
 #include <emmy/loop/wire.hpp>
@@ -17,17 +18,6 @@
 
 namespace emmy::evidence {
 namespace detail {
-
-inline std::uint64_t hex_half(std::string_view digits) {
-    std::uint64_t out = 0;
-    for (char c : digits.substr(0, 16)) out = out << 4 | static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
-    return out;
-}
-/// First 16 bytes of the SHA-256.
-inline digest128 sha_digest(std::string_view bytes) {
-    const std::string hex = sha256_hex(bytes);
-    return {hex_half(hex), hex_half(std::string_view(hex).substr(16))};
-}
 
 /// A symbol of a kernel's buffers and the size it has when nothing says otherwise.
 struct symbol {

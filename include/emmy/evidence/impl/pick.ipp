@@ -54,6 +54,8 @@ inline std::string strict_problem(const record& r, strictness strict) {
 }  // namespace detail
 
 EMMY_DECL std::optional<store::knob_list> listed_options::option_for(const store::knob_list& measured) const {
+    for (const store::knob_list& option : options_)
+        if (option == measured) return option;
     const auto row = detail::typed(measured);
     if (!row) return {};
     for (const store::knob_list& option : options_)

@@ -1,6 +1,10 @@
 #pragma once
 #include <emmy/evidence/record.hpp>
 
+#include <emmy/evidence/impl/digest.hpp>
+#include <emmy/loop/identity.hpp>
+#include <emmy/loop/wire.hpp>
+
 #include <algorithm>
 #include <ctime>
 #include <set>
@@ -8,6 +12,11 @@
 #include <unistd.h>
 
 namespace emmy::evidence {
+
+EMMY_DECL store::kernel_record make_kernel_record(const loop::kernel& kernel, const digest128& identity, bool formed) {
+    const std::vector<char> bytes = loop::canonical_bytes(kernel.body, kernel.inputs, kernel.outputs);
+    return {identity, detail::sha_digest({bytes.data(), bytes.size()}), kernel.name, loop::kernel_text(kernel), formed};
+}
 
 EMMY_DECL std::string local_label(std::string_view producer) {
     char host[256] = "localhost";

@@ -1,5 +1,6 @@
 #pragma once
 // All bodies of evidence/, compiled once.
+#include <emmy/evidence/impl/cpu_options.ipp>
 #include <emmy/evidence/impl/import.ipp>
 #include <emmy/evidence/impl/index.ipp>
 #include <emmy/evidence/impl/pick.ipp>

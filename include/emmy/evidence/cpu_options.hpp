@@ -1,0 +1,37 @@
+#pragma once
+#include <emmy/core/config.hpp>
+#include <emmy/evidence/pick.hpp>
+#include <emmy/fork/schedule.hpp>
+
+#include <vector>
+
+namespace emmy::evidence {
+
+/// The schedule fork of the CPU device as options of a pick, narrowed by pins.
+class cpu_options : public option_space {
+public:
+    /// `pins`: schedule knobs, (key, value); an OFF value also matches a row without the key. `schedules` must outlive this.
+    /// Errors (user): no row has these values (names the first pin that no row has).
+    EMMY_DECL static result<cpu_options> make(const fork::cpu_schedules& schedules, const store::knob_list& pins = {});
+
+    EMMY_DECL std::optional<store::knob_list> option_for(const store::knob_list& measured) const override;
+    EMMY_DECL result<store::knob_list> first() const override;
+    EMMY_DECL bool single() const override;
+    EMMY_DECL bool pinned() const override;
+    EMMY_DECL std::optional<std::uint64_t> size() const override;
+
+    /// Rows left, in the fork's order.
+    EMMY_DECL std::span<const fork::cpu_row> rows() const;
+
+private:
+    explicit cpu_options(const fork::cpu_schedules& schedules) : schedules_(&schedules) {}
+    const fork::cpu_schedules* schedules_;
+    store::knob_list pins_;
+    std::vector<fork::cpu_row> left_;  // only with pins
+};
+
+}  // namespace emmy::evidence
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/evidence/impl/cpu_options.ipp>
+#endif

@@ -1,0 +1,87 @@
+#pragma once
+#include <emmy/evidence/cpu_options.hpp>
+
+#include <emmy/knob/families.hpp>
+#include <emmy/knob/route.hpp>
+
+#include <algorithm>
+
+namespace emmy::evidence {
+namespace detail {
+inline const std::string* value_of(const store::knob_list& row, std::string_view key) {
+    for (const auto& [name, value] : row)
+        if (name == key) return &value;
+    return nullptr;
+}
+inline bool matches_pin(const store::knob_list& row, const store::knob_text& pin) {
+    if (const std::string* value = value_of(row, pin.first)) return *value == pin.second;
+    const knob::family_info* family = knob::find_family(knob::split_key(pin.first).family);
+    return family && family->has_off && family->off == std::string_view(pin.second);
+}
+inline bool matches_pins(const store::knob_list& row, const store::knob_list& pins) {
+    return std::all_of(pins.begin(), pins.end(), [&](const auto& pin) { return matches_pin(row, pin); });
+}
+}  // namespace detail
+
+EMMY_DECL result<cpu_options> cpu_options::make(const fork::cpu_schedules& schedules, const store::knob_list& pins) {
+    cpu_options out(schedules);
+    out.pins_ = pins;
+    if (pins.empty()) return out;
+    std::vector<bool> met(pins.size(), false);
+    for (const fork::cpu_row& row : schedules.rows()) {
+        const store::knob_list pairs = schedules.pairs(row);
+        bool all = true;
+        for (std::size_t i = 0; i < pins.size(); ++i) {
+            const bool one = detail::matches_pin(pairs, pins[i]);
+            if (one) met[i] = true;
+            all = all && one;
+        }
+        if (all) out.left_.push_back(row);
+    }
+    if (!out.left_.empty()) return out;
+    // Rows that exist without being listed (a whole row pinned by hand) count as well.
+    if (auto whole = schedules.row(pins)) {
+        out.left_.push_back(*whole);
+        return out;
+    }
+    for (std::size_t i = 0; i < pins.size(); ++i)
+        if (!met[i]) return refuse(fault_kind::user, "found the pin \"" + pins[i].second + "\", which no schedule of " + schedules.kernel().name + " has", pins[i].first);
+    auto whole = schedules.row(pins);
+    return refuse(whole ? fault(fault_kind::user, "no schedule of " + schedules.kernel().name + " has all these values", "pins") : whole.error());
+}
+
+EMMY_DECL std::span<const fork::cpu_row> cpu_options::rows() const {
+    if (pins_.empty()) return schedules_->rows();
+    return left_;
+}
+EMMY_DECL bool cpu_options::single() const { return rows().size() == 1; }
+EMMY_DECL bool cpu_options::pinned() const { return !pins_.empty(); }
+EMMY_DECL std::optional<std::uint64_t> cpu_options::size() const { return rows().size(); }
+EMMY_DECL result<store::knob_list> cpu_options::first() const {
+    if (rows().empty()) return refuse(fault_kind::user, "found no schedule of " + schedules_->kernel().name);
+    return schedules_->pairs(rows().front());
+}
+
+EMMY_DECL std::optional<store::knob_list> cpu_options::option_for(const store::knob_list& measured) const {
+    if (rows().empty()) return {};
+    // A row that says all of this kernel's families names one candidate; what else it says does not matter.
+    const store::knob_list shape = schedules_->pairs(rows().front());
+    store::knob_list own;
+    for (const auto& [key, value] : shape)
+        if (const std::string* there = detail::value_of(measured, key)) own.emplace_back(key, *there);
+    if (own.size() == shape.size()) {
+        const auto row = schedules_->row(own);
+        if (!row) return {};
+        store::knob_list pairs = schedules_->pairs(*row);
+        if (!detail::matches_pins(pairs, pins_)) return {};
+        return pairs;
+    }
+    // Families that it leaves open are free: the first candidate that it does not contradict.
+    for (const fork::cpu_row& row : rows()) {
+        store::knob_list pairs = schedules_->pairs(row);
+        if (std::all_of(own.begin(), own.end(), [&](const auto& k) { return *detail::value_of(pairs, k.first) == k.second; })) return pairs;
+    }
+    return {};
+}
+
+}  // namespace emmy::evidence
