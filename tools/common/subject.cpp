@@ -69,7 +69,7 @@ result<subject> from_operator(const std::string& text, const size_map& asked) {
     out.identity = loop::identity(out.kernel);
     out.program = std::move(graph);
     EMMY_CHECK_OK(bind_sizes(out, {}, asked));
-    return std::move(out);
+    return out;
 }
 
 result<subject> from_kernel(const golden::document& file, golden::kernel_index index, std::string name, const size_map& recorded, const size_map& asked) {
@@ -91,7 +91,7 @@ result<subject> from_kernel(const golden::document& file, golden::kernel_index i
                 out.program = std::move(*graph);
             }
     EMMY_CHECK_OK(bind_sizes(out, recorded, asked));
-    return std::move(out);
+    return out;
 }
 
 size_map bindings_of(golden::map_view map) {

@@ -40,6 +40,8 @@ public:
     EMMY_DECL result<measured> measure(const measure_request& request, tensor_arena& arena);
     EMMY_DECL result<ceilings> measure_ceilings(int team);
 
+    /// Limits of the requests that follow.
+    EMMY_DECL void limit(double run_seconds, double measure_seconds);
     EMMY_DECL loss last_loss() const;     ///< of the last request
     EMMY_DECL int process() const;        ///< process id, 0 when none runs
     EMMY_DECL int started() const;        ///< workers started so far

@@ -19,7 +19,8 @@ inline double window(const timed& subject, int n, bool cold) {
     return seconds_between(before, steady::now());
 }
 
-/// Warm-up of one subject; returns seconds of a launch. Bounded by a quarter of the budget once 5 launches are done.
+/// Warm-up of one subject; returns seconds of a launch. Bounded by a quarter of the budget once 5 launches are done, by the budget
+/// once 2 are.
 inline double warm(const timed& subject, const effort& how) {
     double best = 1e300, last = 1e300, spent = 0;
     for (int done = 0;;) {
@@ -30,7 +31,7 @@ inline double warm(const timed& subject, const effort& how) {
         best = std::min(best, each), last = each;
         const bool enough = done >= how.warm_up && spent >= 0.01;
         if (enough && (!faster || spent > 0.5)) break;
-        if (done >= std::min(how.warm_up, 5) && spent > how.budget_seconds / 4 && spent >= 0.01) break;
+        if (spent >= 0.01 && (done >= 5 ? spent > how.budget_seconds / 4 : done >= 2 && spent > how.budget_seconds)) break;
     }
     return best;
 }

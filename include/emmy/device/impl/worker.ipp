@@ -329,6 +329,7 @@ EMMY_DECL result<ceilings> worker_device::measure_ceilings(int team) {
     return detail::read_ceilings(f);
 }
 
+EMMY_DECL void worker_device::limit(double run_seconds, double measure_seconds) { state_->options.run_seconds = run_seconds, state_->options.measure_seconds = measure_seconds; }
 EMMY_DECL loss worker_device::last_loss() const { return state_->last; }
 EMMY_DECL int worker_device::process() const { return state_->child; }
 EMMY_DECL int worker_device::started() const { return state_->started; }

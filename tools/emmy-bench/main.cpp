@@ -1,0 +1,93 @@
+#include <emmy-bench/report.hpp>
+
+#include <common/cli.hpp>
+#include <common/output.hpp>
+#include <common/progress.hpp>
+
+using namespace emmy;
+
+namespace {
+
+constexpr std::string_view tool = "emmy-bench";
+
+int bench_all(bench::settings asked, bool ab) {
+    auto s = bench::session::open(std::move(asked));
+    if (!s) return tools::report(tool, s.error());
+    const tools::common_options& common = s->asked.common;
+    auto subjects = tools::load_subjects(common, s->card);
+    if (!subjects) return tools::report(tool, subjects.error());
+    if (!common.quiet)
+        for (const std::string& n : s->notes) tools::note(tool, n);
+
+    std::vector<bench::bench_result> results;
+    bool finding = false, none = true;
+    for (tools::subject& what : *subjects) {
+        const std::size_t rows = 1 + s->asked.ab.size() + what.rows.size() + static_cast<std::size_t>(std::max<std::int64_t>(s->asked.sample, 0));
+        tools::progress bar(common, rows, what.name);
+        bench::runner one(*s);
+        double best = 0;
+        one.finished = [&](const bench::bench_row& row) {
+            if (row.believed() && (best == 0 || row.time.median < best)) best = row.time.median;
+            bar.finished(row.label + " " + evidence::knobs_text(row.record_knobs.empty() ? row.asked : row.record_knobs),
+                row.believed() ? std::string(name(row.status)) + " " + bench::fixed(row.time.median, 2) + " us" : std::string(name(row.status)), best > 0 ? bench::fixed(best, 2) + " us" : "");
+        };
+        auto done = one.run(std::move(what), ab);
+        bar.close();
+        if (!done) return tools::report(tool, done.error());
+        finding = finding || done->finding();
+        none = none && !done->refused.empty() && done->interpreted.empty();
+        if (!common.dump.empty())
+            if (auto dumped = bench::dump(*s, *done); !dumped) return tools::report(tool, dumped.error());
+        results.push_back(std::move(*done));
+    }
+    std::string text;
+    switch (common.format) {
+        case tools::format::json: text = bench::machines(*s, results); break;
+        case tools::format::csv: text = bench::lines(results); break;
+        default:
+            text = s->host().card + "\n";
+            for (const bench::bench_result& r : results) text += bench::people(*s, r, common.format);
+    }
+    if (auto written = tools::emit(common, text); !written) return tools::report(tool, written.error());
+    if (none) return tools::exit_device;
+    return finding ? tools::exit_finding : tools::exit_fine;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (const int served = device::serve_if_worker(argc, argv); served >= 0) return served;
+    bench::settings asked;
+    bool no_record = false, no_reference = false;
+    tools::cli line(std::string(tool), "Measures kernels in a process that can be killed, checks their answers, and records what is clean.");
+    const auto add = [&](tools::verb& v) -> tools::verb& {
+        return v
+            .common(tools::takes::db | tools::takes::device | tools::takes::input | tools::takes::pin | tools::takes::output | tools::takes::dump | tools::takes::progress | tools::takes::seed, asked.common)
+            .flag("--no-record", no_record, "Record nothing")
+            .flag("--no-reference", no_reference, "Do not time OpenBLAS or a copy beside the pick")
+            .flag("--again", asked.again, "Measure rows that are measured already")
+            .flag("--interpret", asked.interpret, "Where a kernel has no lowering for this device, interpret some cells")
+            .flag("--fast-math", asked.fast_math, "Relaxed floating point: another lane, never compared with the standard one")
+            .flag("--cold", asked.cold, "Evict a kernel's buffers from the caches before every launch: another setting")
+            .option("--opt", asked.opt, "Level of the host compiler, 0 to 3 (default 3; another one is another setting)")
+            .option("--sample", asked.sample, "Bench this many options of the schedule space, the default among them")
+            .option("--seconds", asked.seconds, "Measuring time of a row (default 0.3)")
+            .option("--samples", asked.least_samples, "Least samples of a row (default 20)");
+    };
+    tools::verb& run = add(line.add("run", "Bench the pick beside its reference and record it"));
+    run.example("emmy-bench run --op 'softmax(x: f32[512,2048], dim=-1)' --sample 8", "eight options of a softmax; the next compile picks the fastest")
+        .example("emmy-bench run --realization matmul.square.512 --pin TEAM=2", "with two threads");
+    tools::verb& ab = add(line.add("ab", "Bench hand-pinned rows beside the pick"));
+    ab.option("--ab", asked.ab, "One pinned row, KEY=VALUE,… (repeatable)")
+        .example("emmy-bench ab --realization matmul.square.512 --ab WORK=t8x8 --ab WORK=t16x4", "two rows beside the pick");
+    if (const auto code = line.parse(argc, argv)) return *code;
+    asked.record = !no_record, asked.reference = !no_reference;
+    if (asked.seconds <= 0 || asked.seconds > 60) return tools::report(tool, fault(fault_kind::user, "found " + bench::fixed(asked.seconds, 3) + ", expected more than 0 and at most 60", "--seconds"));
+    if (asked.record && ab.chosen() && asked.least_samples < 20) return tools::report(tool, fault(fault_kind::user, "found " + std::to_string(asked.least_samples) + ", expected at least 20 samples for rows that are recorded (or --no-record)", "--samples"));
+    if (asked.record && asked.least_samples < 20) {
+        tools::note(tool, "fewer than 20 samples a row: nothing is recorded");
+        asked.record = false;
+    }
+    if (ab.chosen() && asked.ab.empty()) return tools::report(tool, fault(fault_kind::user, "found no row, expected --ab KEY=VALUE,…", "--ab"));
+    return bench_all(std::move(asked), ab.chosen());
+}

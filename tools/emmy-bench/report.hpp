@@ -1,0 +1,173 @@
+#pragma once
+#include <emmy-bench/bench.hpp>
+
+#include <common/table.hpp>
+#include <emmy/kernel/ir.hpp>
+#include <emmy/program/wire.hpp>
+
+#include <cstdio>
+#include <sys/stat.h>
+
+namespace emmy::bench {
+
+inline std::string fixed(double value, int decimals) {
+    char text[48];
+    std::snprintf(text, sizeof text, "%.*f", decimals, value);
+    return text;
+}
+
+/// For people: the picks, one line a row, the reference, what went wrong.
+inline std::string people(const session& s, const bench_result& r, tools::format how) {
+    std::string out = r.what.name + "  kernel " + r.what.kernel.name;
+    for (const auto& [symbol, size] : r.what.bindings) out += "  " + symbol + "=" + std::to_string(size);
+    out += "\n";
+    for (const std::string& n : r.notes) out += "  note: " + n + "\n";
+    if (!r.refused.empty()) {
+        out += "  " + r.refused + "\n";
+        if (r.interpreted.empty()) out += "  (--interpret computes some cells without a lowering)\n";
+        for (const auto& [cell, value] : r.interpreted) out += "  interpreted " + cell + " = " + fixed(value, 6) + "\n";
+        return out;
+    }
+    if (r.first) out += "  first pick   " + evidence::line(*r.first) + "\n";
+    tools::table rows("", {{"row"}, {"lane"}, {"us"}, {"+-"}, {"min"}, {"n"}, {"status"}, {"knobs"}});
+    for (const bench_row& row : r.rows) {
+        const bool timed = row.time.median > 0;
+        rows.add({tools::cell::text(row.label), tools::cell::text(row.lane.name()), timed ? tools::cell::real(row.time.median) : tools::cell(),
+            timed && row.status != status::cached ? tools::cell::text(fixed(row.time.spread() * 100, 1) + "%") : tools::cell(), timed ? tools::cell::real(row.time.min) : tools::cell(),
+            timed ? tools::cell::integer(row.time.samples) : tools::cell(), tools::cell::text(name(row.status)),
+            tools::cell::text(evidence::knobs_text(row.record_knobs.empty() ? row.asked : row.record_knobs))});
+    }
+    const std::string body = rows.render(how);
+    for (std::size_t at = 0; at < body.size();) {
+        const std::size_t end = std::min(body.find('\n', at), body.size());
+        out += "  " + body.substr(at, end - at) + "\n";
+        at = end + 1;
+    }
+    for (const bench_row& row : r.rows)
+        if (!row.reason.empty()) out += "  ! " + row.label + ": " + row.reason + (row.status == status::pin_unmatched ? " NOT benched" : "") + "\n";
+    if (r.reference) {
+        const yardstick& y = *r.reference;
+        out += "  reference    " + y.name + (y.note.empty() ? "" : " (" + y.note + ")") + "  " + fixed(y.time.median, 2) + " us, pick beside it " + fixed(y.ours.median, 2) + " us, ratio " +
+               fixed(y.time.median / y.ours.median, 3) + " (> 1: faster than the reference)\n";
+    }
+    if (!r.confirmation.empty()) out += "  confirmed    " + r.confirmation + "\n";
+    if (r.second) out += "  second pick  " + evidence::line(*r.second) + "\n";
+    out += "  checked by   " + r.checked_by + "; " + s.base.name() + " lane, team " + std::to_string(s.base.team) + (s.asked.record ? "" : ", nothing recorded") + "\n";
+    return out;
+}
+
+inline void write_knobs(json::writer& w, const store::knob_list& knobs) {
+    w.begin_object();
+    for (const auto& [key, value] : knobs) w.key(key).string(value);
+    w.end_object();
+}
+
+inline void write_row(json::writer& w, const bench_row& r) {
+    w.begin_object().key("name").string(r.label).key("lane").string(r.lane.name()).key("status").string(name(r.status));
+    w.key("us");
+    r.time.median > 0 && r.believed() ? w.real(r.time.median) : w.null();
+    if (r.time.median > 0) {
+        w.key("min_us").real(r.time.min).key("max_us").real(r.time.max).key("mean_us").real(r.time.mean).key("variance").real(r.time.variance);
+        w.key("low_us").real(r.time.low).key("high_us").real(r.time.high).key("samples").integer(r.time.samples).key("cold").boolean(r.lane.regime.cold);
+    }
+    w.key("team").integer(r.lane.team);
+    if (!r.asked.empty()) w.key("pins"), write_knobs(w, r.asked);
+    w.key("record_knobs"), write_knobs(w, r.record_knobs);
+    if (!r.reason.empty()) w.key(r.status == status::flagged ? "flag" : "error").string(r.reason);
+    w.end_object();
+}
+
+inline void write_result(json::writer& w, const bench_result& r) {
+    w.key("name").string(r.what.name).key("kernel").string(r.what.kernel.name).key("identity").string(to_hex(r.what.identity)).key("bindings").begin_object();
+    for (const auto& [symbol, size] : r.what.bindings) w.key(symbol).integer(size);
+    w.end_object();
+    if (!r.refused.empty()) {
+        w.key("refused").string(r.refused);
+        if (!r.interpreted.empty()) {
+            w.key("interpreted").begin_object();
+            for (const auto& [cell, value] : r.interpreted) w.key(cell).real(value);
+            w.end_object();
+        }
+    }
+    if (!r.rows.empty()) {
+        w.key("greedy"), write_row(w, r.rows.front());
+        w.key("pinned").begin_array();
+        for (std::size_t i = 1; i < r.rows.size(); ++i) write_row(w, r.rows[i]);
+        w.end_array();
+    }
+    if (r.reference) {
+        const yardstick& y = *r.reference;
+        w.key("reference").begin_object().key("backend").string(y.name).key("us").real(y.time.median).key("low_us").real(y.time.low).key("high_us").real(y.time.high);
+        w.key("interleaved_us").real(y.ours.median).key("ratio").real(y.time.median / y.ours.median);
+        if (!y.note.empty()) w.key("note").string(y.note);
+        w.end_object();
+    }
+    for (const auto& [key, pick] : {std::pair{"first_pick", &r.first}, std::pair{"second_pick", &r.second}})
+        if (*pick) w.key(key), evidence::write_json(w, **pick);
+    if (!r.checked_by.empty()) w.key("checked_by").string(r.checked_by);
+    if (!r.confirmation.empty()) w.key("confirmation").string(r.confirmation);
+    w.key("notes").begin_array();
+    for (const std::string& n : r.notes) w.string(n);
+    w.end_array();
+}
+
+/// For machines, schema emmy.bench/1. One kernel: its fields beside the head; several: under "results".
+inline std::string machines(const session& s, const std::vector<bench_result>& results) {
+    std::string out;
+    json::writer w(out);
+    w.begin_object().key("schema").string("emmy.bench/1").key("producer").string(producer()).key("card").string(s.host().card);
+    w.key("compute_cap").begin_array().integer(0).integer(0).end_array().key("lane").string(s.base.name()).key("team").integer(s.base.team);
+    w.key("recorded").boolean(s.asked.record);
+    if (results.size() == 1) {
+        write_result(w, results.front());
+    } else {
+        w.key("results").begin_array();
+        for (const bench_result& r : results) w.begin_object(), write_result(w, r), w.end_object();
+        w.end_array();
+    }
+    w.end_object();
+    return out + "\n";
+}
+
+/// name,kernel,row,lane,status,us,…: one line a row.
+inline std::string lines(const std::vector<bench_result>& results) {
+    tools::table out("", {{"name"}, {"kernel"}, {"row"}, {"lane"}, {"status"}, {"us"}, {"low_us"}, {"high_us"}, {"samples"}, {"reference"}, {"reference_us"}, {"ratio"}, {"knobs"}});
+    for (const bench_result& r : results)
+        for (const bench_row& row : r.rows) {
+            const bool timed = row.believed(), beside = r.reference && r.reference->row == row.record_knobs;
+            out.add({tools::cell::text(r.what.name), tools::cell::text(r.what.kernel.name), tools::cell::text(row.label), tools::cell::text(row.lane.name()), tools::cell::text(name(row.status)),
+                timed ? tools::cell::real(row.time.median) : tools::cell(), timed ? tools::cell::real(row.time.low) : tools::cell(), timed ? tools::cell::real(row.time.high) : tools::cell(),
+                timed ? tools::cell::integer(row.time.samples) : tools::cell(), beside ? tools::cell::text(r.reference->name) : tools::cell(),
+                beside ? tools::cell::real(r.reference->time.median) : tools::cell(), beside ? tools::cell::real(r.reference->time.median / r.reference->ours.median, 3) : tools::cell(),
+                tools::cell::text(evidence::knobs_text(row.record_knobs))});
+        }
+    return out.render(tools::format::csv);
+}
+
+/// --dump: what a row was made of, one folder a kernel.
+inline result<void> dump(const session& s, const bench_result& r) {
+    const std::string folder = s.asked.common.dump + "/" + r.what.kernel.name;
+    for (std::size_t at = folder.find('/', 1);; at = folder.find('/', at + 1)) {
+        const std::string part = folder.substr(0, at);
+        if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST) return refuse(fault_kind::input, "cannot make the folder", "--dump", part);
+        if (at == std::string::npos) break;
+    }
+    if (r.what.program) {
+        std::string text;
+        json::writer w(text);
+        program::write_program(w, *r.what.program);
+        EMMY_CHECK_OK(write_file_atomically(folder + "/program.json", text + "\n"));
+    }
+    EMMY_CHECK_OK(write_file_atomically(folder + "/body.json", loop::kernel_text(r.what.kernel) + "\n"));
+    int number = 0;
+    for (const bench_row& row : r.rows)
+        if (!row.dump.empty()) EMMY_CHECK_OK(write_file_atomically(folder + "/row" + std::to_string(number++) + ".cpp", "// " + row.label + ": " + evidence::knobs_text(row.record_knobs) + "\n" + row.dump));
+    std::string report;
+    json::writer w(report);
+    w.begin_object();
+    write_result(w, r);
+    w.end_object();
+    return write_file_atomically(folder + "/report.json", report + "\n");
+}
+
+}  // namespace emmy::bench
