@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// The vocabulary of tensor.elementwise (and of --op): name, operands, and whether the reference can compute it.
+/// The vocabulary of tensor.elementwise and of --op.
 namespace emmy::program {
 
 struct pointwise_facts {
@@ -35,6 +35,14 @@ constexpr const pointwise_facts* find_pointwise(std::string_view name) {
     for (const pointwise_facts& f : detail::pointwise_table)
         if (f.name == name) return &f;
     return nullptr;
+}
+
+/// Names of tensor.reduce and tensor.scan.
+constexpr bool is_fold_name(std::string_view name) {
+    constexpr std::string_view names[] = {"sum", "add", "prod", "multiply", "maximum", "amax", "fmax", "minimum", "amin", "fmin"};
+    for (std::string_view n : names)
+        if (n == name) return true;
+    return false;
 }
 
 }  // namespace emmy::program

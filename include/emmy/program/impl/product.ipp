@@ -10,27 +10,33 @@ namespace emmy::program::detail {
 
 constexpr std::int64_t product_rows = 4, product_columns = 8, product_depth = 256;
 
+/// Four doubles of a row: spelled out, since compilers leave the plain loops below in memory.
+using four_doubles [[gnu::vector_size(32), gnu::aligned(8), gnu::may_alias]] = double;
+
 /// C[4,8] += A[4,depth] * panel[depth,8]; A rows `a_stride` apart, C rows `c_stride` apart.
-template <class>
 [[gnu::always_inline]] inline void product_block(const double* a, std::int64_t a_stride, const double* panel, double* c, std::int64_t c_stride, std::int64_t depth) {
-    double sum[product_rows][product_columns];
+    four_doubles sum[product_rows][2];
     for (int i = 0; i < product_rows; ++i)
-        for (int j = 0; j < product_columns; ++j) sum[i][j] = c[i * c_stride + j];
-    for (std::int64_t k = 0; k < depth; ++k)
+        for (int j = 0; j < 2; ++j) sum[i][j] = *reinterpret_cast<const four_doubles*>(c + i * c_stride + 4 * j);
+    for (std::int64_t k = 0; k < depth; ++k) {
+        const four_doubles low = *reinterpret_cast<const four_doubles*>(panel + k * product_columns), high = *reinterpret_cast<const four_doubles*>(panel + k * product_columns + 4);
+#pragma GCC unroll 4
         for (int i = 0; i < product_rows; ++i) {
             const double x = a[i * a_stride + k];
-            for (int j = 0; j < product_columns; ++j) sum[i][j] += x * panel[k * product_columns + j];
+            sum[i][0] += x * low;
+            sum[i][1] += x * high;
         }
+    }
     for (int i = 0; i < product_rows; ++i)
-        for (int j = 0; j < product_columns; ++j) c[i * c_stride + j] = sum[i][j];
+        for (int j = 0; j < 2; ++j) *reinterpret_cast<four_doubles*>(c + i * c_stride + 4 * j) = sum[i][j];
 }
 using product_block_function = void (*)(const double*, std::int64_t, const double*, double*, std::int64_t, std::int64_t);
 inline void product_block_plain(const double* a, std::int64_t a_stride, const double* panel, double* c, std::int64_t c_stride, std::int64_t depth) {
-    product_block<void>(a, a_stride, panel, c, c_stride, depth);
+    product_block(a, a_stride, panel, c, c_stride, depth);
 }
 #if defined(__x86_64__)
 [[gnu::target("avx2,fma")]] inline void product_block_wide(const double* a, std::int64_t a_stride, const double* panel, double* c, std::int64_t c_stride, std::int64_t depth) {
-    product_block<void>(a, a_stride, panel, c, c_stride, depth);
+    product_block(a, a_stride, panel, c, c_stride, depth);
 }
 #endif
 inline product_block_function best_product_block() {

@@ -285,6 +285,8 @@ struct reader {
             if (!p) return refuse(json::problem(attrs / "op", "found \"" + std::string(name) + "\", expected a pointwise function"));
             if (n.inputs.count != p->operands) return refuse(wrong_count(name, p->operands, p->operands));
         }
+        if ((n.op == op::reduce || n.op == op::scan) && !is_fold_name(g.text(n, attr::op)))
+            return refuse(json::problem(attrs / "op", "found \"" + std::string(g.text(n, attr::op)) + "\", expected a fold (sum, prod, maximum, minimum)"));
         if ((n.op == op::linear || n.op == op::matmul) && n.inputs.count != (g.boolean(n, attr::has_bias) ? 3u : 2u))
             return refuse(wrong_count(f.text, g.boolean(n, attr::has_bias) ? 3 : 2, g.boolean(n, attr::has_bias) ? 3 : 2));
         if (n.op == op::index_map) {
