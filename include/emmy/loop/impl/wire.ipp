@@ -4,8 +4,6 @@
 #include <emmy/core/dim_wire.hpp>
 #include <emmy/loop/op_table.hpp>
 
-#include <cmath>
-
 namespace emmy::loop {
 namespace detail {
 
@@ -118,10 +116,16 @@ private:
         return out;
     }
     result<void> number(const json::value& v, at where, stmt& s) {
+        s.seed_is_integer = v.is(json::kind::integer);
+        if (s.seed_is_integer) {
+            EMMY_TRY(whole, json::read_integer(v, where));
+            s.seed_number = static_cast<double>(whole);
+            constexpr std::int64_t exact = std::int64_t{1} << 53;
+            if (whole < -exact || whole > exact) return refuse(json::expected(where, v, "a whole number of at most 2^53"));
+            return {};
+        }
         EMMY_TRY(value, json::read_real(v, where));
         s.seed_number = value;
-        s.seed_is_integer = v.is(json::kind::integer);
-        if (s.seed_is_integer && std::fabs(value) > 9007199254740992.0) return refuse(json::expected(where, v, "a whole number of at most 2^53"));
         return {};
     }
     result<axis> read_axis(const json::value& v, at where, bool parent) {
