@@ -1,0 +1,87 @@
+#include <emmy/knob.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace emmy;
+using namespace emmy::knob;
+
+namespace {
+std::string keys(std::string_view text) {
+    const auto pins = pin_list::parse(text);
+    if (!pins) return pins.error().line() + " (" + std::to_string(exit_code(pins.error().kind())) + ")";
+    std::string out;
+    for (const pin& p : *pins) out += p.key() + "=" + p.value + ";";
+    return out;
+}
+std::string schedule(std::string_view text, std::string_view kernel, std::string_view node = {}) { return row_text(pin_list::parse(text)->schedule_for(kernel, node)); }
+std::string missed(const schedule_row& row, const schedule_row& pinned) {
+    std::string out;
+    for (const auto& key : unrealised(row, pinned)) out += key + ";";
+    return out;
+}
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(knob_pins)
+
+BOOST_AUTO_TEST_CASE(lists_are_read_as_the_grammar_says) {
+    BOOST_TEST(keys("") == "");
+    BOOST_TEST(keys("   ") == "");
+    BOOST_TEST(keys("TILE=f4x8") == "TILE=f4x8;");
+    BOOST_TEST(keys(" tile=f4x8 , work=t16x8,RASTER=") == "TILE=f4x8;WORK=t16x8;RASTER=;");
+    BOOST_TEST(keys("Tile@MAP.1/Inner=f4") == "TILE@map.1/inner=f4;");
+    BOOST_TEST(keys("FAST_MATH=Yes,fp8_mma=off,TEAM=2,UNROLL=8") == "FAST_MATH=true;FP8_MMA=false;TEAM=2;UNROLL=8;");
+    BOOST_TEST(keys("WORK=t32,WORK=t32") == "WORK=t32;");
+    BOOST_TEST(keys("PLACE=fuse,PLACE@map.1/inner=cut,LAYOUT@linear_wt=source,REDUCE=g4k") == "PLACE=fuse;PLACE@map.1/inner=cut;LAYOUT@linear_wt=source;REDUCE=g4k;");
+    BOOST_TEST(keys("WORK@place_bd5a3b04ff=t32,TILE@node_linear_3=f4") == "WORK@place_bd5a3b04ff=t32;TILE@node_linear_3=f4;");
+    BOOST_TEST(keys("PLACE@step.2=cut,PLACE@step.1/map.1/inner=cut") == "PLACE@step.2=cut;PLACE@step.1/map.1/inner=cut;");
+    BOOST_TEST(keys("PLACE@place_bd5a3b04ff/map.1/inner=cut") == "PLACE@place_bd5a3b04ff/map.1/inner=cut;");
+}
+
+BOOST_AUTO_TEST_CASE(refusals_are_the_users_and_name_the_pin) {
+    BOOST_TEST(keys("TILES=f2").starts_with("pins: found [TILES], expected one of WORK, TILE, REDUCE, STAGE, RASTER"));
+    BOOST_TEST(keys("TILE").starts_with("pins: found [TILE], expected KEY=VALUE at offset 0 (2)"));
+    BOOST_TEST(keys("TILE=f4,,WORK=t32").starts_with("pins: found [], expected KEY=VALUE at offset 8"));
+    BOOST_TEST(keys("TILE=f4,").starts_with("pins: found [], expected KEY=VALUE at offset 8"));
+    BOOST_TEST(keys("=f4").starts_with("pins: found [=f4], expected KEY=VALUE"));
+    BOOST_TEST(keys("TILE=f4x1") == "TILE: found [f4x1], expected no x1 (spell it without) at offset 2 (2)");
+    BOOST_TEST(keys("WORK=t32,work=t64") == "WORK: found [t64], expected one value (it is pinned to t32 before) (2)");
+    BOOST_TEST(keys("WORK@map=t32").find("expected the bare key, place_<token> or node_<id>") != std::string::npos);
+    BOOST_TEST(keys("TILE@n0=f4").find("expected a node kind") != std::string::npos);
+    BOOST_TEST(keys("TILE@=f4").find("expected a route, place_<token> or node_<id> after @") != std::string::npos);
+    BOOST_TEST(keys("TILE@place_=f4").find("expected place_ and the token of a cut piece") != std::string::npos);
+    BOOST_TEST(keys("TILE@place_ab/map=f4").find("PLACE alone takes one") != std::string::npos);
+    BOOST_TEST(keys("PLACE@place_ab/=cut").find("a route after /") != std::string::npos);
+    BOOST_TEST(keys("PLACE@step.0=cut").find("expected step. and a number from 1 up") != std::string::npos);
+    BOOST_TEST(keys("TILE@step.1=f4").find("expected a node kind") != std::string::npos);
+    BOOST_TEST(keys("FAST_MATH=maybe").find("expected 1, true, yes, on or 0, false, no, off") != std::string::npos);
+    BOOST_TEST(keys("TEAM=0").find("expected a number of threads from 1 up") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(scoped_pins_reach_their_kernel_and_shadow_the_bare_one) {
+    const std::string_view text = "WORK=t32,WORK@place_bd5a3b04ff=t64,TILE@node_linear_3=f4,REDUCE=g4k/coop,RASTER=";
+    BOOST_TEST(schedule(text, "k_sum") == R"({"RASTER":"","REDUCE":"coop","WORK":"t32"})");
+    BOOST_TEST(schedule(text, "k_sum__place_bd5a3b04ff") == R"({"RASTER":"","REDUCE":"coop","WORK":"t64"})");
+    BOOST_TEST(schedule(text, "k_sum__place_bd5a3b04ff_1") == R"({"RASTER":"","REDUCE":"coop","WORK":"t64"})");
+    BOOST_TEST(schedule(text, "k_sum__place_bd5a3b04ffab") == R"({"RASTER":"","REDUCE":"coop","WORK":"t32"})");
+    BOOST_TEST(schedule(text, "k", "Linear_3") == R"({"RASTER":"","REDUCE":"coop","TILE":"f4","WORK":"t32"})");
+    BOOST_TEST(schedule("REDUCE=g4k,PLACE=cut,FAST_MATH=1", "k") == "{}");  // structural and regime pins are not a row's
+    BOOST_TEST(pin_list::parse(text)->find("WORK")->value == "t32");
+    BOOST_TEST(pin_list::parse(text)->find("TEAM") == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(rows_are_filtered_and_completed_by_pins) {
+    const schedule_row bare = lit<"WORK=t16x8", "TILE=f4x4", "RASTER=">;
+    BOOST_TEST(honours(bare, lit<"TILE=f4x4">));
+    BOOST_TEST(honours(bare, lit<"REDUCE=", "STAGE=">));  // OFF is realised by absence
+    BOOST_TEST(missed(bare, lit<"TILE=f2", "RASTER=gm8", "STAGE=d2/smem">) == "TILE;STAGE;RASTER;");
+    const schedule_row two = lit<"WORK=w4x1", "TILE@map.1/twist=", "TILE@map.1/twist.1/inner=mma_m16n8k16_f16_f32/f1x8">;
+    BOOST_TEST(honours(two, lit<"TILE=mma_m16n8k16_f16_f32/f1x8">));
+    BOOST_TEST(missed(two, lit<"TILE=mma_m16n8k16_f16_f32/f1x4">) == "TILE;");
+    BOOST_TEST(missed(two, lit<"TILE@map.1/twist=f2">) == "TILE@map.1/twist;");
+    BOOST_TEST(row_text(*with_pins(bare, lit<"TILE=f2", "STAGE=d2/smem">)) == R"({"RASTER":"","STAGE":"d2/smem","TILE":"f2","WORK":"t16x8"})");
+    BOOST_TEST(with_pins(two, lit<"TILE=f2">).error().line() == "TILE: found [f2], expected a route in the key (the family has 2 sites here)");
+    BOOST_TEST(row_text(*with_pins(schedule_row(lit<"TILE@inner=f2">), lit<"TILE=f4">)) == R"({"TILE@inner":"f4"})");
+    BOOST_TEST(row_text(*with_pins(two, lit<"TILE@map.1/twist=mma_m16n8k16_f16_f32/f1x8">)).find("twist\":\"mma") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
