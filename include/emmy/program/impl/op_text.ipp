@@ -257,7 +257,7 @@ struct op_parser {
         name_tensors({"x", "weight"});
         EMMY_CHECK_OK(distinct("rms_norm"));
         EMMY_CHECK_OK(one_type());
-        const auto& x = tensors[0].shape;
+        const auto x = tensors[0].shape;
         if (!x.back().symbol.empty()) return refuse(misfit(tensors[0], "a last size that is a number"));
         if (tensors.size() == 1) tensors.push_back({.name = "weight", .type = tensors[0].type, .shape = {x.back()}, .offset = 0});
         if (tensors[1].shape.size() != 1 || !same_size(tensors[1].shape[0], x.back())) return refuse(misfit(tensors[1], "a weight of the last size, " + shape_text(std::span(&x.back(), 1))));
