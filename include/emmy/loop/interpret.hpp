@@ -57,6 +57,8 @@ struct input_data {
     }
 };
 
+struct sampled_cell;  // loop/sample.hpp
+
 /// A body compiled for one mode and one set of sizes. Movable; one thread at a time.
 ///
 /// Semantics: loop-ir §3. Loops run in order; accumulators start at the operator's identity each time their loop is entered (maximum
@@ -95,10 +97,10 @@ public:
     /// Values computed so far by run() and cell(): what the two above estimate.
     EMMY_DECL std::uint64_t evaluations() const;
 
-    struct implementation;
-
 private:
+    struct implementation;
     explicit interpreter(std::unique_ptr<implementation> made);
+    friend std::vector<sampled_cell> sample_cells(const interpreter& compiled, std::uint64_t seed, std::size_t count);
     std::unique_ptr<implementation> impl_;
 };
 
