@@ -60,11 +60,10 @@ result<size_map> sizes_asked(const common_options& options) {
     return out;
 }
 
-result<subject> from_operator(const std::string& text, const size_map& asked) {
-    EMMY_TRY(graph, program::parse_op(text));
+result<subject> from_program(std::string name, program::graph graph, const size_map& asked) {
     EMMY_TRY(lowered, loop::lower_single_op(graph));
     subject out;
-    out.name = text;
+    out.name = std::move(name);
     out.kernel = std::move(lowered.kernel), out.ports = std::move(lowered.ports);
     out.identity = loop::identity(out.kernel);
     out.program = std::move(graph);
@@ -123,12 +122,18 @@ void take_rows(subject& s, const std::vector<golden::match>& rows, const golden:
 
 }  // namespace
 
+result<subject> subject_of_program(std::string name, program::graph graph, const common_options& options) {
+    EMMY_TRY(asked, sizes_asked(options));
+    return from_program(std::move(name), std::move(graph), asked);
+}
+
 result<std::vector<subject>> load_subjects(const common_options& options, const golden::card_id& card) {
     EMMY_TRY(asked, sizes_asked(options));
     std::vector<subject> out;
     if (!options.op.empty()) {
         if (!options.golden.empty() || !options.realization.empty()) return refuse(fault_kind::user, "found --op beside --golden or --realization, expected one of them", "--op");
-        EMMY_TRY(one, from_operator(options.op, asked));
+        EMMY_TRY(graph, program::parse_op(options.op));
+        EMMY_TRY(one, from_program(options.op, std::move(graph), asked));
         out.push_back(std::move(one));
         return out;
     }

@@ -44,4 +44,7 @@ struct subject {
 /// --dynamic overrides sizes of symbols. Errors: (user) a wrong combination or name; (input) a bad file.
 result<std::vector<subject>> load_subjects(const common_options& options, const golden::card_id& card);
 
+/// A program that holds one operator. Errors (user): no single-operator lowering for it; a size of a symbol it does not have.
+result<subject> subject_of_program(std::string name, program::graph graph, const common_options& options);
+
 }  // namespace emmy::tools
