@@ -87,7 +87,7 @@ verb& verb::option(const std::string& names, std::vector<std::string>& into, con
 verb& verb::choice(const std::string& names, std::string& into, const std::vector<std::string>& allowed, const std::string& about) {
     std::string list;
     for (const auto& word : allowed) list += (list.empty() ? "" : "|") + word;
-    CLI::Option* option = described(state_->app->add_option(names, into, about), list);
+    CLI::Option* option = described(state_->app->add_option(names, into, about), list.size() <= 40 ? list : "WORD");
     option->check([allowed, list](const std::string& text) {
         if (std::find(allowed.begin(), allowed.end(), text) != allowed.end()) return std::string();
         return "found \"" + text + "\", expected " + list;
@@ -153,7 +153,9 @@ verb& verb::common(unsigned which, common_options& o) {
         described(app.add_option_function<std::string>("--progress", [&o](const std::string& text) { o.progress = modes.at(text); }, "Progress on standard error (default: auto)"), "auto|always|never")
             ->check([](const std::string& text) { return modes.count(text) ? std::string() : "found \"" + text + "\", expected auto, always or never"; });
     }
-    if (which & takes::seed) described(app.add_option("--seed", o.seed, "Seed of everything random"), "N")->capture_default_str();
+    if (which & takes::seed) described(app.add_option("--seed", o.seed, "Seed of everything random"), "N")->capture_default_str()->check([](const std::string& text) {
+            return text.find_first_not_of("0123456789") == std::string::npos ? std::string() : "found \"" + text + "\", expected a number of at least 0";
+        });
     return *this;
 }
 
@@ -197,10 +199,29 @@ std::vector<std::string> cli::flags(const std::string& verb_name) const {
 namespace {
 
 /// What the parser says, as found and expected.
-std::string usage_line(const CLI::ParseError& e, const cli& line, const std::string& tool, int argc, const char* const* argv) {
+std::string found_and_expected(const CLI::ParseError& e) {
     std::string what = e.what();
-    for (char& c : what)
-        if (c == '\n') c = ' ';
+    std::replace(what.begin(), what.end(), '\n', ' ');
+    auto after = [&](std::string_view mark) {
+        const auto at = what.find(mark);
+        return at == what.npos ? std::string() : what.substr(at + mark.size());
+    };
+    if (dynamic_cast<const CLI::ExtrasError*>(&e)) return "found \"" + after(": ") + "\", expected no such argument";
+    if (dynamic_cast<const CLI::ConversionError*>(&e)) {
+        const std::string rest = after("Could not convert: ");
+        if (const auto at = rest.find(" = "); at != rest.npos) return rest.substr(0, at) + ": found \"" + rest.substr(at + 3) + "\", expected a number";
+    }
+    if (dynamic_cast<const CLI::ExcludesError*>(&e)) {
+        if (const auto at = what.find(" excludes "); at != what.npos) return "found " + what.substr(0, at) + " and " + what.substr(at + 10) + ", expected one of the two";
+    }
+    if (dynamic_cast<const CLI::RequiredError*>(&e)) {
+        if (const auto at = what.find(" is required"); at != what.npos) return "found no " + what.substr(0, at) + ", expected one";
+    }
+    return what;
+}
+
+std::string usage_line(const CLI::ParseError& e, const cli& line, const std::string& tool, int argc, const char* const* argv) {
+    const std::string what = found_and_expected(e);
     const auto verbs = line.verbs();
     if (!verbs.empty()) {
         std::string list;

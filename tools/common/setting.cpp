@@ -1,0 +1,39 @@
+#include <common/setting.hpp>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace emmy::tools {
+
+result<knob::pin_list> live_pins(const std::vector<std::string>& flags) {
+    std::string text;
+    if (const char* knobs = std::getenv("EMMY_KNOBS")) text = knobs;
+    for (const std::string& p : flags) text += (text.empty() ? "" : ",") + p;
+    return knob::pin_list::parse(text);
+}
+
+result<setting> make_setting(const setting_flags& flags, const knob::pin_list& pins, const golden::card_id& card) {
+    evidence::regime_request request;
+    const char* fast = std::getenv("EMMY_FAST_MATH");
+    request.fast_math = flags.fast_math || (fast && std::string_view(fast) == "1");
+    request.cold = flags.cold;
+    request.opt = static_cast<int>(flags.opt);
+    for (const knob::pin& p : pins)
+        if (evidence::is_regime_pin(p.family->name)) request.pins.emplace_back(std::string(p.family->name), p.value);
+    setting out;
+    EMMY_TRY(regime, evidence::make_regime(request));
+    out.regime = std::move(regime);
+    for (const auto& [name, value] : out.regime.words)
+        if (name == "TEAM") out.team = std::atoi(value.c_str());
+    if (out.team < 1 || out.team > 1024) return refuse(fault_kind::user, "found a team of " + std::to_string(out.team) + ", expected 1 to 1024 threads", "TEAM");
+    out.context = evidence::make_context(card.name, card.compute_major, card.compute_minor, out.regime);
+    return out;
+}
+
+store::knob_list schedule_pins(const knob::pin_list& pins, const std::string& kernel) {
+    store::knob_list out;
+    pins.schedule_for(kernel).each([&](std::string_view key, std::string_view value, auto...) { out.emplace_back(key, value); });
+    return out;
+}
+
+}  // namespace emmy::tools

@@ -1,0 +1,33 @@
+#pragma once
+#include <emmy/evidence/regime.hpp>
+#include <emmy/golden/scope.hpp>
+#include <emmy/knob/pin.hpp>
+#include <emmy/store/records.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// The setting a command compiles or measures under, from flags, environment and pins: one reading for every tool.
+namespace emmy::tools {
+
+struct setting {
+    evidence::regime regime;
+    store::context context;
+    int team = 1;
+};
+
+struct setting_flags {
+    bool fast_math = false;  ///< --fast-math; EMMY_FAST_MATH=1 counts too
+    bool cold = false;
+    std::int64_t opt = -1;   ///< --opt; -1: not given
+};
+
+/// $EMMY_KNOBS, then --pin. Errors (user): not a list of pins; one key with two values.
+result<knob::pin_list> live_pins(const std::vector<std::string>& flags);
+/// The regime that flags and regime pins ask for on this card. Errors (user): a level, a pin or a team that is none.
+result<setting> make_setting(const setting_flags& flags, const knob::pin_list& pins, const golden::card_id& card);
+/// The schedule pins that reach a kernel, as (key, value).
+store::knob_list schedule_pins(const knob::pin_list& pins, const std::string& kernel);
+
+}  // namespace emmy::tools
