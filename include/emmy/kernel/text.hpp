@@ -2,6 +2,7 @@
 #include <emmy/core/config.hpp>
 #include <emmy/core/result.hpp>
 #include <emmy/fork/schedule.hpp>
+#include <emmy/kernel/ir.hpp>
 #include <emmy/loop/body.hpp>
 
 #include <cstdint>
@@ -30,6 +31,9 @@ struct cpu_text {
 
 /// Prints the kernel under a row. Errors: (device_limit) "no CPU lowering for …"; a row that is not legal, with rule and bound.
 EMMY_DECL result<cpu_text> lower_cpu(const loop::kernel& k, const fork::cpu_row& row, const fork::cpu_target& target);
+
+/// The Kernel IR of a row, before a printer spells it.
+EMMY_DECL result<program> lower_program(const fork::cpu_schedules& schedules, const fork::cpu_row& row);
 
 /// The same after one lift: for callers that print many rows of one kernel.
 EMMY_DECL result<cpu_text> lower_cpu(const fork::cpu_schedules& schedules, const fork::cpu_row& row);

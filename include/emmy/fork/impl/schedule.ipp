@@ -198,7 +198,12 @@ inline fault illegal(std::string_view knob, const std::string& found, const std:
     return fault(fault_kind::user, "found " + found + ", expected " + expected, std::string(knob));
 }
 template <class F>
-std::string spelled(const typename F::value_type& v) { return "'" + std::string(F::spell(v).view()) + "'"; }
+std::string spelled(const typename F::value_type& v) {
+    std::string out(1, '\'');
+    out.append(F::spell(v).view());
+    out.push_back('\'');
+    return out;
+}
 
 inline bool in(int x, std::initializer_list<int> list) { return std::find(list.begin(), list.end(), x) != list.end(); }
 

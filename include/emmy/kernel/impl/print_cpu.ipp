@@ -48,7 +48,11 @@ public:
         }
         for (std::size_t i = 0; i < p_.symbols.size(); ++i)
             if (used("n" + std::to_string(i))) out.source += "    const long long n" + std::to_string(i) + " = launch->sizes[" + std::to_string(i) + "];\n";
-        out.source += text_ + "}\n";
+        for (std::size_t i = 0; i < p_.memories.size(); ++i)
+            if (const std::string flag = name(static_cast<memory_id>(i)) + "_aligned"; used(flag)) out.source += "    const bool " + flag + " = ((unsigned long long)" + name(static_cast<memory_id>(i)) + " & 63) == 0;\n";
+        out.source += text_;
+        if (text_.find("stream_") != std::string::npos) out.source += "#if defined(__x86_64__)\n    __builtin_ia32_sfence();\n#endif\n";
+        out.source += "}\n";
         return out;
     }
 
@@ -131,6 +135,12 @@ private:
         std::string out;
         spell_expr(out, id, p_.exprs, p_.names);
         return out;
+    }
+    /// As an operand of + or <.
+    std::string term(expr_id id) const {
+        const expr& x = p_.exprs[id];
+        const bool loose = x.kind == expr_kind::ternary || (x.kind == expr_kind::binary && facts(x.op).level < 5);
+        return loose ? "(" + e(id) + ")" : e(id);
     }
     void line(const std::string& text) { text_ += std::string(static_cast<std::size_t>(depth_) * 4, ' ') + text + "\n"; }
 
@@ -261,7 +271,7 @@ private:
     void load(const node& n) {
         const value& to = p_.values[n.dst];
         const memory& m = p_.memories[n.memory];
-        const std::string at = e(n.at), w = std::to_string(n.lanes);
+        const std::string at = term(n.at), w = std::to_string(n.lanes);
         std::string read;
         if (is_integer(m.type)) {
             read = name(n.memory) + "[" + at + "]";
@@ -280,7 +290,7 @@ private:
     }
     void write(const node& n) {
         const memory& m = p_.memories[n.memory];
-        const std::string at = e(n.at);
+        const std::string at = term(n.at);
         const value& from = p_.values[n.args[0]];
         if (is_integer(m.type)) {
             line(name(n.memory) + "[" + at + "] = " + (m.type == dtype::boolean ? v(n.args[0]) + " != 0" : "(" + std::string(c_type(m.type)) + ")" + v(n.args[0])) + ";");
@@ -293,6 +303,11 @@ private:
         const value& to = p_.values[n.dst];
         const int w = to.lanes;
         using loop::op;
+        if (n.first && n.op != op::none) {  // all lanes into one
+            const char* all = n.op == op::add ? "sum_" : n.op == op::multiply ? "product_" : n.op == op::maximum ? "largest_" : "least_";
+            line(type_of(to) + " " + v(n.dst) + " = " + all + std::to_string(n.lanes) + "(" + v(n.args[0]) + ");");
+            return;
+        }
         if (n.first) {
             const std::string start = !n.args.empty() ? arg_of(n.args[0], to) : is_integer(to.type) ? std::to_string(static_cast<long long>(n.number)) + "ll"
                                       : w == 1 ? float_literal(n.number) : "splat_" + std::to_string(w) + "(" + float_literal(n.number) + ")";
@@ -345,7 +360,7 @@ private:
                 if (n.unroll > 1) line("#pragma GCC unroll " + std::to_string(n.unroll));
                 const expr& step = p_.exprs[n.step];
                 const std::string advance = step.kind == expr_kind::integer && step.integer == 1 ? "++" + i : i + " += " + e(n.step);
-                line("for (long long " + i + " = " + e(n.begin) + "; " + i + " < " + e(n.end) + "; " + advance + ") {");
+                line("for (long long " + i + " = " + e(n.begin) + "; " + i + " < " + term(n.end) + "; " + advance + ") {");
                 block(n.body);
                 break;
             }
@@ -366,7 +381,7 @@ private:
                 break;
             }
             case node_kind::team: {
-                const std::string i(p_.names.text(n.var)), end = e(n.end);
+                const std::string i(p_.names.text(n.var)), end = term(n.end);
                 if (n.how == deal::runs) {
                     line("for (long long " + i + " = (" + end + ") * launch->part / launch->parts, " + i + "_end = (" + end + ") * (launch->part + 1) / launch->parts; " + i + " < " + i + "_end; ++" + i + ") {");
                 } else {

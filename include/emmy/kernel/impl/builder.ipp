@@ -1,0 +1,358 @@
+#pragma once
+#include <emmy/fold/access.hpp>
+#include <emmy/fold/tree.hpp>
+#include <emmy/kernel/ir.hpp>
+#include <emmy/kernel/print_cpu.hpp>
+#include <emmy/loop/dims.hpp>
+#include <emmy/loop/op_table.hpp>
+
+#include <deque>
+#include <map>
+#include <span>
+#include <utility>
+
+namespace emmy::kernel::detail {
+
+/// A list of nodes under construction, and the pure values it already computes.
+struct block {
+    std::vector<node_id> nodes;
+    std::map<std::string, value_id> known;
+};
+
+/// Where values are computed: coordinates for some axes on top of an outer point, and the block that takes the code. A value goes to the
+/// outermost point that binds all axes it varies with, so what does not change in a loop is computed before it.
+struct point {
+    point* up = nullptr;
+    block* where = nullptr;
+    std::vector<std::pair<std::uint32_t, expr_id>> coordinates;
+    fold::axis_set own = 0;
+    std::uint32_t lane_axis = kernel::none;  ///< this axis stands for `lanes` neighbours
+    int lanes = 1;
+    std::map<fold::value_id, value_id> values;
+};
+
+/// Builds programs: index arithmetic, nodes, and the value of any statement at any point on demand.
+class builder {
+public:
+    builder(const loop::kernel& k, const fold::tree& t) : k_(k), t_(t) {
+        for (const auto* list : {&k.inputs, &k.outputs})
+            for (const loop::buffer& b : *list) {
+                memory_of_.emplace_back(b.name, static_cast<memory_id>(p_.memories.size()));
+                p_.memories.push_back({list == &k.inputs ? space::input : space::output, b.type, {}, 0});
+            }
+        for (name_id s : loop::symbols(k)) {
+            symbol_names_.emplace_back(s, p_.names.intern("n" + std::to_string(p_.symbols.size())));
+            p_.symbols.emplace_back(k.body.text(s));
+        }
+        p_.entry = "emmy_kernel";
+        p_.uses_barrier = false;
+    }
+
+    // Index arithmetic, folded where constant.
+    expr_id num(std::int64_t x) { return p_.exprs.integer(x); }
+    expr_id name(std::string_view text) { return p_.exprs.name(p_.names.intern(text)); }
+    name_id fresh(std::string_view stem) { return p_.names.intern(std::string(stem) + std::to_string(counter_++)); }
+    bool is_num(expr_id e, std::int64_t& x) const {
+        if (p_.exprs[e].kind != expr_kind::integer) return false;
+        x = p_.exprs[e].integer;
+        return true;
+    }
+    expr_id add(expr_id a, expr_id b) {
+        std::int64_t x = 0, y = 0;
+        const bool p = is_num(a, x), q = is_num(b, y);
+        if (p && q) return num(x + y);
+        if (p && x == 0) return b;
+        if (q && y == 0) return a;
+        return p_.exprs.binary(binary_op::add, a, b);
+    }
+    expr_id sub(expr_id a, expr_id b) {
+        std::int64_t x = 0, y = 0;
+        const bool p = is_num(a, x), q = is_num(b, y);
+        if (p && q) return num(x - y);
+        if (q && y == 0) return a;
+        if (a == b) return num(0);
+        return p_.exprs.binary(binary_op::subtract, a, b);
+    }
+    expr_id mul(expr_id a, expr_id b) {
+        std::int64_t x = 0, y = 0;
+        const bool p = is_num(a, x), q = is_num(b, y);
+        if (p && q) return num(x * y);
+        if ((p && x == 0) || (q && y == 0)) return num(0);
+        if (p && x == 1) return b;
+        if (q && y == 1) return a;
+        return p_.exprs.binary(binary_op::multiply, a, b);
+    }
+    expr_id div(expr_id a, expr_id b) {
+        std::int64_t x = 0, y = 0;
+        const bool p = is_num(a, x), q = is_num(b, y);
+        if (p && q && y > 0 && x >= 0) return num(x / y);
+        if (q && y == 1) return a;
+        return p_.exprs.binary(binary_op::divide, a, b);
+    }
+    expr_id mod(expr_id a, expr_id b) {
+        std::int64_t x = 0, y = 0;
+        const bool p = is_num(a, x), q = is_num(b, y);
+        if (p && q && y > 0 && x >= 0) return num(x % y);
+        if (q && y == 1) return num(0);
+        return p_.exprs.binary(binary_op::remainder, a, b);
+    }
+    expr_id less(expr_id a, expr_id b) { return p_.exprs.binary(binary_op::less, a, b); }
+    expr_id at_most(expr_id a, expr_id b) { return p_.exprs.binary(binary_op::less_equal, a, b); }
+    expr_id both(expr_id a, expr_id b) { return a == no_expr ? b : b == no_expr ? a : p_.exprs.binary(binary_op::logical_and, a, b); }
+    expr_id min(expr_id a, expr_id b) {
+        std::int64_t x = 0, y = 0;
+        if (is_num(a, x) && is_num(b, y)) return num(x < y ? x : y);
+        return p_.exprs.ternary(less(a, b), a, b);
+    }
+    expr_id ceil_div(expr_id a, std::int64_t b) { return div(add(a, num(b - 1)), num(b)); }
+    /// a is provably a multiple of b.
+    bool divides(std::int64_t b, expr_id a) const {
+        std::int64_t x = 0;
+        return b == 1 || (is_num(a, x) && x % b == 0);
+    }
+    expr_id whole(expr_id a, std::int64_t b) { return sub(a, mod(a, num(b))); }  ///< a rounded down to a multiple of b
+
+    expr_id symbol(name_id s) {
+        for (const auto& [from, to] : symbol_names_)
+            if (from == s) return p_.exprs.name(to);
+        return num(default_hint);
+    }
+    expr_id size(const dim& d) { return d.kind == dim::form::number ? num(d.number) : symbol(d.symbol); }
+    expr_id extent(std::uint32_t axis) { return size(t_.axes[axis].extent); }
+
+    // Nodes.
+    block& new_block() { return blocks_.emplace_back(); }
+    point& new_point(point* up, block& where) {
+        point& p = points_.emplace_back();
+        p.up = up, p.where = &where;
+        return p;
+    }
+    void bind(point& p, std::uint32_t axis, expr_id at, int lanes = 1) {
+        p.coordinates.emplace_back(axis, at);
+        p.own |= fold::axis_set{1} << axis;
+        if (lanes > 1) p.lane_axis = axis, p.lanes = lanes;
+    }
+    node_id add(block& b, node n) {
+        p_.nodes.push_back(std::move(n));
+        b.nodes.push_back(static_cast<node_id>(p_.nodes.size() - 1));
+        return b.nodes.back();
+    }
+    value_id new_value(dtype type, int lanes, block& home, bool accumulator = false) {
+        p_.values.push_back({type, lanes, accumulator});
+        homes_.push_back(&home);
+        return static_cast<value_id>(p_.values.size() - 1);
+    }
+    value_id pure(block& b, node n, dtype type, int lanes) {
+        std::string key = std::to_string(static_cast<int>(n.kind)) + "," + std::to_string(static_cast<int>(n.op)) + "," + std::to_string(static_cast<int>(type)) + "," +
+                          std::to_string(lanes) + "," + std::to_string(n.memory) + "," + std::to_string(n.at) + "," + std::to_string(n.stride) + "," + std::to_string(n.condition) + "," +
+                          std::to_string(std::bit_cast<std::uint64_t>(n.number));
+        bool stable = true;
+        for (value_id a : n.args) key += "," + std::to_string(a), stable = stable && !p_.values[a].accumulator;
+        if (n.memory != kernel::none) stable = stable && p_.memories[n.memory].where == space::input;
+        if (stable)
+            if (const auto found = b.known.find(key); found != b.known.end()) return found->second;
+        n.dst = new_value(type, lanes, b);
+        n.lanes = lanes;
+        const value_id out = n.dst;
+        add(b, std::move(n));
+        if (stable) b.known.emplace(std::move(key), out);
+        return out;
+    }
+    value_id literal(block& b, double x) { return pure(b, {.kind = node_kind::assign, .number = x}, dtype::f32, 1); }
+    value_id apply(block& b, loop::op o, std::vector<value_id> args, dtype type = dtype::f32) {
+        int lanes = 1;
+        for (value_id a : args) lanes = std::max(lanes, p_.values[a].lanes);
+        return pure(b, {.kind = node_kind::assign, .op = o, .args = std::move(args)}, type, lanes);
+    }
+    value_id load(block& b, memory_id m, expr_id at, int lanes) { return pure(b, {.kind = node_kind::load, .memory = m, .at = at}, dtype::f32, lanes); }
+    void store(block& b, memory_id m, expr_id at, value_id v, int lanes, bool streaming = false) {
+        add(b, {.kind = node_kind::write, .args = {v}, .streaming = streaming, .memory = m, .at = at, .lanes = lanes});
+    }
+    value_id start(block& b, dtype type, int lanes, double x) {
+        const value_id v = new_value(type, lanes, b, true);
+        add(b, {.kind = node_kind::accum, .dst = v, .number = x, .first = true, .lanes = lanes});
+        return v;
+    }
+    value_id start_as(block& b, value_id from) {
+        const value_id v = new_value(p_.values[from].type, p_.values[from].lanes, b, true);
+        add(b, {.kind = node_kind::accum, .dst = v, .args = {from}, .first = true, .lanes = p_.values[from].lanes});
+        return v;
+    }
+    void update(block& b, value_id acc, loop::op o, std::vector<value_id> args) { add(b, {.kind = node_kind::accum, .op = o, .dst = acc, .args = std::move(args), .lanes = p_.values[acc].lanes}); }
+    void loop(block& b, name_id var, expr_id begin, expr_id end, std::int64_t step, block& body) {
+        std::int64_t x = 0, y = 0;
+        if (is_num(begin, x) && is_num(end, y) && x >= y) return;
+        add(b, {.kind = node_kind::loop, .var = var, .begin = begin, .end = end, .step = num(step), .body = std::move(body.nodes)});
+    }
+    void guard(block& b, expr_id condition, block& body, block* otherwise = nullptr) {
+        node n{.kind = node_kind::guard, .condition = condition, .body = std::move(body.nodes)};
+        if (otherwise != nullptr) n.otherwise = std::move(otherwise->nodes);
+        add(b, std::move(n));
+    }
+    memory_id slab(block& b, space where, std::uint64_t elements) {
+        p_.memories.push_back({where, dtype::f32, {}, elements});
+        const auto id = static_cast<memory_id>(p_.memories.size() - 1);
+        add(b, {.kind = node_kind::slab, .memory = id});
+        return id;
+    }
+
+    // Values.
+    int lanes_of(fold::value_id v, const point& p) const {
+        for (const point* q = &p; q != nullptr; q = q->up)
+            if (q->lanes > 1 && (t_.depends[v] >> q->lane_axis & 1) != 0) return q->lanes;
+        return 1;
+    }
+    expr_id coordinate(std::uint32_t axis, const point& p) {
+        for (const point* q = &p; q != nullptr; q = q->up)
+            for (const auto& [a, e] : q->coordinates)
+                if (a == axis) return e;
+        return num(0);
+    }
+    std::uint32_t axis_named(name_id n) const {
+        for (std::uint32_t i = 0; i < t_.axes.size(); ++i)
+            if (t_.axes[i].name == n) return i;
+        return kernel::none;
+    }
+    /// An expression of the body at a point.
+    expr_id translate(fold::value_id s, expr_id id, point& p) {
+        const expr e = k_.body.exprs[id];
+        switch (e.kind) {
+            case expr_kind::integer: return num(e.integer);
+            case expr_kind::boolean: return num(e.integer);
+            case expr_kind::name: {
+                for (const auto& [n, v] : t_.gathers[s])
+                    if (n == e.name) return name("v" + std::to_string(value_of(v, p)));
+                return coordinate(axis_named(e.name), p);
+            }
+            case expr_kind::binary: {
+                const expr_id a = translate(s, e.a, p), b = translate(s, e.b, p);
+                switch (e.op) {
+                    case binary_op::add: return add(a, b);
+                    case binary_op::subtract: return sub(a, b);
+                    case binary_op::multiply: return mul(a, b);
+                    case binary_op::divide:
+                    case binary_op::floor_divide: return div(a, b);
+                    case binary_op::remainder: return mod(a, b);
+                    default: return p_.exprs.binary(e.op, a, b);
+                }
+            }
+            case expr_kind::ternary: {
+                const expr_id a = translate(s, e.a, p), b = translate(s, e.b, p);
+                return p_.exprs.ternary(a, b, translate(s, e.c, p));
+            }
+            case expr_kind::cast: {
+                const dtype to = dtype_from_alias(k_.body.text(e.name));
+                const char* type = to == dtype::f32 || to == dtype::f16 || to == dtype::bf16 || to == dtype::none ? "float" : c_type(to);
+                return p_.exprs.cast(p_.names.intern(type), translate(s, e.a, p));
+            }
+            default: return num(0);
+        }
+    }
+    /// Row-major element offset of a Load or Write; recomposed where quotient and remainder meet.
+    expr_id offset(fold::value_id s, point& p) {
+        const loop::stmt& st = k_.body.stmts[s];
+        const auto terms = fold::flatten(k_, fold::find_buffer(k_, st.buffer)->shape, k_.body.expressions(st.index));
+        expr_id out = num(0);
+        for (const fold::offset_term& term : *terms) {
+            expr_id x = term.atom == no_expr ? num(term.coefficient) : mul(translate(s, term.atom, p), num(term.coefficient));
+            for (name_id symbol_name : term.symbols) x = mul(x, symbol(symbol_name));
+            out = add(out, x);
+        }
+        return out;
+    }
+    /// Elements between neighbours along the lane axis.
+    std::int64_t stride(fold::value_id s, const point& p) {
+        const loop::stmt& st = k_.body.stmts[s];
+        const auto terms = fold::flatten(k_, fold::find_buffer(k_, st.buffer)->shape, k_.body.expressions(st.index));
+        for (const point* q = &p; q != nullptr; q = q->up)
+            if (q->lanes > 1) return fold::lane_stride(k_, *terms, t_.axes[q->lane_axis].name, q->lanes).value_or(0);
+        return 0;
+    }
+    memory_id memory_of(name_id buffer) const {
+        for (const auto& [n, m] : memory_of_)
+            if (n == buffer) return m;
+        return kernel::none;
+    }
+
+    /// The value of a statement at a point, computed once.
+    value_id value_of(fold::value_id s, point& at) {
+        point* p = &at;
+        for (point* q = p; q != nullptr; q = q->up) {
+            if (const auto found = q->values.find(s); found != q->values.end()) return found->second;
+            if ((t_.depends[s] & q->own) != 0) break;
+        }
+        while (p->up != nullptr && (t_.depends[s] & p->own) == 0) p = p->up;
+        if (k_.body.stmts[s].kind == loop::stmt_kind::accum) {
+            on_fold(t_.state_of[s], *p);
+            return p->values.at(s);
+        }
+        const value_id out = compute(s, *p);
+        p->values.emplace(s, out);
+        return out;
+    }
+
+    program& result() { return p_; }
+    const value& facts(value_id v) const { return p_.values[v]; }
+    virtual ~builder() = default;
+
+protected:
+    /// Emits a fold at a point and binds its states there.
+    virtual void on_fold(fold::term_id term, point& p) = 0;
+
+    value_id compute(fold::value_id s, point& p) {
+        const loop::stmt& st = k_.body.stmts[s];
+        block& b = *p.where;
+        const dtype type = t_.types[s];
+        switch (st.kind) {
+            case loop::stmt_kind::load: {
+                const int lanes = lanes_of(s, p);
+                node n{.kind = node_kind::load, .memory = memory_of(st.buffer), .at = offset(s, p)};
+                int wide = 1;
+                if (lanes > 1) {
+                    n.stride = stride(s, p);
+                    wide = n.stride == 0 ? 1 : lanes;
+                    if (n.stride == 0) n.stride = 1;
+                }
+                return pure(b, std::move(n), type, wide);
+            }
+            case loop::stmt_kind::let: {
+                const expr& e = k_.body.exprs[st.value];
+                if (e.kind == expr_kind::real) return pure(b, {.kind = node_kind::assign, .number = e.real()}, type, 1);
+                if (e.kind == expr_kind::integer) return pure(b, {.kind = node_kind::assign, .number = static_cast<double>(e.integer)}, type, 1);
+                const value_id whole_number = pure(b, {.kind = node_kind::assign, .at = translate(s, st.value, p)}, dtype::i64, 1);
+                return is_integer(type) ? whole_number : apply(b, loop::op::copy, {whole_number}, type);
+            }
+            case loop::stmt_kind::select: {
+                std::vector<value_id> branches;
+                for (fold::value_id v : t_.args[s]) branches.push_back(value_of(v, p));
+                const auto tests = k_.body.expressions(st.index);
+                value_id out = branches.back();
+                for (std::size_t i = branches.size() - 1; i-- > 0;) {
+                    const int lanes = std::max(p_.values[branches[i]].lanes, p_.values[out].lanes);
+                    out = pure(b, {.kind = node_kind::assign, .args = {branches[i], out}, .condition = translate(s, tests[i], p)}, type, lanes);
+                }
+                return out;
+            }
+            default: break;
+        }
+        std::vector<value_id> args;
+        for (fold::value_id v : t_.args[s]) args.push_back(value_of(v, p));
+        // One divisor for all lanes: its reciprocal once, where the divisor is known.
+        if ((st.op == loop::op::divide || st.op == loop::op::divide_rn_f32) && type == dtype::f32 && p_.values[args[0]].lanes > 1 && p_.values[args[1]].lanes == 1 && !is_integer(p_.values[args[1]].type))
+            args.push_back(apply(*homes_[args[1]], loop::op::reciprocal, {args[1]}));
+        if (st.op == loop::op::copy && p_.values[args[0]].type == type) return args[0];
+        return apply(b, st.op, std::move(args), type);
+    }
+
+    const loop::kernel& k_;
+    const fold::tree& t_;
+    program p_;
+    std::deque<block> blocks_;
+    std::deque<point> points_;
+    std::vector<block*> homes_;
+    std::vector<std::pair<name_id, memory_id>> memory_of_;
+    std::vector<std::pair<name_id, name_id>> symbol_names_;
+    int counter_ = 0;
+};
+
+}  // namespace emmy::kernel::detail

@@ -1,0 +1,3 @@
+#pragma once
+#include <emmy/kernel/impl/print_cpu.ipp>
+#include <emmy/kernel/impl/text.ipp>
