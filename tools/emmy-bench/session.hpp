@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 namespace emmy::bench {
 
 /// What `emmy-bench` was asked for.
@@ -113,7 +115,11 @@ private:
             if (path.empty()) return refuse(fault_kind::user, "found no place for the evidence store (HOME and EMMY_DB are not set), expected --db PATH", "--db");
             EMMY_TRY(opened, evidence::open_store(path, store::access::write, store::store_kind::tuning));
             db = std::move(opened);
-        } else if (auto opened = path.empty() ? result<store::environment>(refuse(fault_kind::store, "none")) : evidence::open_store(path, store::access::read, store::store_kind::tuning)) {
+        } else if (!path.empty() && ::access(path.c_str(), F_OK) == 0) {
+            // Goldens in scope may still be new to it; where it cannot be written, what it holds is the evidence.
+            auto opened = evidence::open_store(path, store::access::write, store::store_kind::tuning);
+            if (!opened) opened = evidence::open_store(path, store::access::read, store::store_kind::tuning);
+            if (!opened) return refuse(std::move(opened).error());
             db = std::move(*opened);
         } else {
             EMMY_TRY(empty, evidence::temporary_store());

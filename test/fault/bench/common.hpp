@@ -17,14 +17,14 @@ struct folder {
 
 constexpr const char* matmul = "matmul(a: f32[32,48], b: f32[48,32])";
 
-/// C[32,32] = A[32,48] B[48,32] with `each` before every cell and `value` as what is stored.
+/// C[32,32] = A[32,48] B[48,32] (the kernel declares b before a) with `each` before every cell and `value` as what is stored.
 inline kernel::cpu_text matmul_text(const std::string& each, const std::string& value) {
     kernel::cpu_text out;
     out.entry = "mm";
     out.source =
         "struct emmy_launch { void* const* buffers; const long long* sizes; unsigned char* scratch; int part, parts; void (*barrier)(void*); void* team; };\n"
         "extern \"C\" void mm(const emmy_launch* l) {\n"
-        "    const float *a = (const float*)l->buffers[0], *b = (const float*)l->buffers[1];\n    float* c = (float*)l->buffers[2];\n"
+        "    const float *a = (const float*)l->buffers[1], *b = (const float*)l->buffers[0];\n    float* c = (float*)l->buffers[2];\n"
         "    for (int i = l->part; i < 32; i += l->parts)\n        for (int j = 0; j < 32; ++j) {\n            float s = 0;\n"
         "            for (int k = 0; k < 48; ++k) s += a[i * 48 + k] * b[k * 32 + j];\n            " + each + "\n            c[i * 32 + j] = " + value + ";\n        }\n}\n";
     return out;

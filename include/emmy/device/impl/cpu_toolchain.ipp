@@ -131,7 +131,12 @@ EMMY_DECL std::vector<std::string> compile_flags(const kernel_text& text) {
 
 EMMY_DECL std::string cache_key(const kernel_text& text, const toolchain& compiler, const identification& host) {
     std::string all = "emmy cpu object 1";
-    const auto add = [&](std::string_view part) { all += "\n" + std::to_string(part.size()) + ":", all += part; };
+    const auto add = [&](std::string_view part) {
+        all += '\n';
+        all += std::to_string(part.size());
+        all += ':';
+        all += part;
+    };
     add(text.source), add(text.entry), add(compiler.signature), add(host.isa), add(host.features);
     add(host.card);  // -march=native also reads the model and its caches
     for (const std::string& flag : compile_flags(text)) add(flag);
