@@ -27,6 +27,7 @@ struct symbol_size {
 struct interpret_options {
     numeric_mode mode = numeric_mode::typed;
     std::vector<symbol_size> sizes;  ///< symbols not named have their hint
+    bool bounds = false;             ///< keep error bounds (bounded_cell): about twice the work
     std::int64_t reduce_steps = 0;   ///< > 0: every loop that reduces or carries a state runs this many of its first steps at most
     std::uint64_t budget = 0;        ///< > 0: values that one call of run() or cell() may compute; a dearer one ends with a fault (user)
 };
@@ -59,6 +60,11 @@ struct input_data {
 
 struct sampled_cell;  // loop/sample.hpp
 
+/// A typed value and how far the relaxed mode's may lie from it.
+struct bounded_value {
+    double value = 0, bound = 0;
+};
+
 /// A body compiled for one mode and one set of sizes. Movable; one thread at a time.
 ///
 /// Semantics: loop-ir §3. Loops run in order; accumulators start at the operator's identity each time their loop is entered (maximum
@@ -89,10 +95,15 @@ public:
     /// Errors: user: coordinate outside the shape, cell that no statement writes.
     EMMY_DECL result<double> cell(std::size_t output, std::span<const std::int64_t> at);
 
+    /// The same with a bound on its distance to the relaxed mode's cell (impl/interpret_bound.ipp states the rules): the tolerance that
+    /// a kernel which keeps f32 where the body rounds may use. Infinite where nothing can be said (a code computed from rounded
+    /// values), and without interpret_options::bounds.
+    EMMY_DECL result<bounded_value> bounded_cell(std::size_t output, std::span<const std::int64_t> at);
+
     /// Statement executions of a whole run, every statement counted each time its loops reach it, nothing shared (saturating).
     EMMY_DECL std::uint64_t run_cost() const;
-    /// Evaluations of values that one cell needs when each is computed once per combination of the varying axes it depends on: the
-    /// dearest Write of the output (saturating). reduce_steps is taken into account.
+    /// Evaluations that one cell needs when each value is computed once per combination of the varying axes it depends on: statements
+    /// but Loads, the dearest Write of the output (saturating). reduce_steps is taken into account.
     EMMY_DECL std::uint64_t cell_cost(std::size_t output) const;
     /// Values computed so far by run() and cell(): what the two above estimate.
     EMMY_DECL std::uint64_t evaluations() const;

@@ -12,12 +12,13 @@ struct interpreter::implementation {
     struct cell_program {
         interp::plan plan;
         interp::activation running;
-        explicit cell_program(interp::plan p) : plan(std::move(p)), running(plan) {}
+        cell_program(interp::plan p, bool keep_bounds) : plan(std::move(p)), running(plan, keep_bounds) {}
         cell_program(const cell_program&) = delete;  // `running` points into it
     };
 
     interp::model model;
     std::uint64_t budget = 0, evaluations = 0;
+    bool bounds = false;
     std::vector<input_data> inputs;
     std::vector<std::unique_ptr<cell_program>> cells;  // per Write, made on first use
     std::vector<std::unique_ptr<interp::plan>> state_plans;
@@ -25,7 +26,7 @@ struct interpreter::implementation {
     std::vector<std::uint64_t> costs;                  // per output
 
     std::uint64_t cost(const interp::write& w) const;
-    result<std::optional<double>> evaluate(std::size_t write, std::span<const std::int64_t> axes);
+    result<std::optional<bounded_value>> evaluate(std::size_t write, std::span<const std::int64_t> axes);
 };
 
 EMMY_DECL interpreter::interpreter(std::unique_ptr<implementation> made) : impl_(std::move(made)) {}
@@ -39,6 +40,7 @@ EMMY_DECL result<interpreter> interpreter::make(const kernel& k, const interpret
     interp::resolver names(k, options, out->model);
     EMMY_CHECK_OK(names.resolve());
     out->budget = options.budget;
+    out->bounds = options.bounds;
     out->cells.resize(out->model.writes.size());
     out->state_plans.resize(out->model.states.size());
     out->inputs.resize(out->model.inputs.size());
@@ -92,33 +94,46 @@ EMMY_DECL result<std::vector<std::vector<std::byte>>> interpreter::run() {
 }
 
 /// Nothing when a condition around the Write does not hold.
-EMMY_DECL result<std::optional<double>> interpreter::implementation::evaluate(std::size_t write, std::span<const std::int64_t> axes) {
+EMMY_DECL result<std::optional<bounded_value>> interpreter::implementation::evaluate(std::size_t write, std::span<const std::int64_t> axes) {
     std::unique_ptr<cell_program>& program = cells[write];
     if (program == nullptr) {
         interp::planner make(model);
         EMMY_TRY(plan, make.cell(static_cast<std::uint32_t>(write)));
-        program = std::make_unique<cell_program>(std::move(plan));
+        program = std::make_unique<cell_program>(std::move(plan), bounds);
     }
     if (sampler == nullptr) {
         sampler = std::make_unique<interp::machine>(model, inputs);
         sampler->state_plans = &state_plans;
+        sampler->keep_bounds = bounds;
     }
     const std::uint64_t before = sampler->evaluations;
     sampler->limit = budget > 0 ? interp::plus(before, budget) : interp::saturated;
     auto ran = sampler->run(program->running, axes);
     evaluations = interp::plus(evaluations, sampler->evaluations - before);
     if (!ran) return refuse(std::move(ran).error());
-    if (!program->running.captured) return std::optional<double>();
+    if (!program->running.captured) return std::optional<bounded_value>();
     const interp::write& w = model.writes[write];
     const interp::value& v = model.values[w.value];
     const interp::slot got = program->running.captured_value;
     const dtype t = model.outputs[w.output].type;
-    if (v.is_integer && reads_as_integer(t)) return std::optional(integer_to_real(t, wrap_to(t, got.integer)));
+    bounded_value out;
+    out.bound = bounds ? program->running.captured_bound : interp::no_bound;
+    if (v.is_integer && reads_as_integer(t)) {
+        out.value = integer_to_real(t, wrap_to(t, got.integer));
+        return std::optional(out);
+    }
     const double real = v.is_integer ? integer_to_real(v.type, got.integer) : got.real;
-    return std::optional(model.mode == numeric_mode::typed || reads_as_integer(t) ? round_to(t, real) : real);
+    out.value = model.mode == numeric_mode::typed || reads_as_integer(t) ? round_to(t, real) : real;
+    if (reads_as_integer(t)) out.bound += out.bound > 0 ? 1 : 0;
+    else if (t != dtype::f32 && t != dtype::f64) out.bound += std::fabs(out.value - real);
+    return std::optional(out);
 }
 
 EMMY_DECL result<double> interpreter::cell(std::size_t output, std::span<const std::int64_t> at) {
+    EMMY_TRY(out, bounded_cell(output, at));
+    return out.value;
+}
+EMMY_DECL result<bounded_value> interpreter::bounded_cell(std::size_t output, std::span<const std::int64_t> at) {
     implementation& self = *impl_;
     const interp::model& m = self.model;
     if (output >= m.outputs.size()) return refuse(fault_kind::user, "found output " + std::to_string(output) + ", expected one of " + std::to_string(m.outputs.size()));
@@ -147,7 +162,8 @@ EMMY_DECL result<double> interpreter::cell(std::size_t output, std::span<const s
         for (std::size_t i = 0; i < loops.size(); ++i)
             if ((named >> m.loops[loops[i]].depth & 1) == 0) summed.push_back(i), total = interp::times(total, static_cast<std::uint64_t>(m.loops[loops[i]].extent));
         if (total > 1000000) return refuse(fault_kind::user, "more than 10^6 atomic additions to one cell: run the whole kernel instead", b.name);
-        double sum = 0;
+        bounded_value sum;
+        double magnitude = 0;
         for (std::uint64_t i = 0; i < total; ++i) {
             std::uint64_t rest = i;
             for (std::size_t k = summed.size(); k-- > 0;) {
@@ -156,8 +172,10 @@ EMMY_DECL result<double> interpreter::cell(std::size_t output, std::span<const s
             }
             EMMY_TRY(value, self.evaluate(w, *axes));
             if (!value) continue;
-            sum = static_cast<double>(static_cast<float>(sum + *value));
-            if (m.mode == numeric_mode::typed) sum = round_to(b.type, sum);
+            sum.value = static_cast<double>(static_cast<float>(sum.value + value->value));
+            if (m.mode == numeric_mode::typed) sum.value = round_to(b.type, sum.value);
+            magnitude += std::fabs(value->value) + value->bound;
+            sum.bound += value->bound + interp::half_step(b.type, magnitude) + 2 * interp::half_step(dtype::f32, magnitude);
         }
         return sum;
     }
@@ -211,7 +229,7 @@ EMMY_DECL std::uint64_t interpreter::implementation::cost(const interp::write& w
     const auto visit = [&](const auto& again, const std::vector<item>& items, loop_id in) -> void {
         for (const item& i : items) {
             if (i.kind == item::what::loop) again(again, model.loops[i.id].items, i.id);
-            if (i.kind == item::what::value && needed[i.id] && !counted[i.id]) counted[i.id] = true, add(model.values[i.id].dep, in);
+            if (i.kind == item::what::value && needed[i.id] && !counted[i.id] && model.values[i.id].kind != value_kind::load) counted[i.id] = true, add(model.values[i.id].dep, in);
             if (i.kind == item::what::update) {
                 const update& u = model.updates[i.id];
                 const accumulator& a = model.accumulators[u.accumulator];

@@ -1,6 +1,9 @@
 #pragma once
+#include <emmy/loop/impl/interpret_bound.ipp>
 #include <emmy/loop/impl/interpret_plan.ipp>
 #include <emmy/loop/impl/interpret_scalar.ipp>
+
+#include <array>
 
 /// Executes plans: steps over up to plan::lane_count iterations at once where a block is a straight line.
 namespace emmy::loop::interp {
@@ -15,11 +18,18 @@ struct activation {
     const interp::plan* plan = nullptr;
     std::vector<slot> registers;
     std::vector<std::vector<slot>> tables;
-    std::vector<std::int64_t> parameters;  ///< of the last run
+    std::vector<double> bounds;                     ///< as registers; empty when no bounds are kept
+    std::vector<std::vector<double>> table_bounds;
+    std::vector<std::int64_t> parameters;           ///< of the last run
     bool primed = false, captured = false;
     slot captured_value{};
+    double captured_bound = 0;
 
-    explicit activation(const interp::plan& p) : plan(&p), registers(p.slots) {
+    explicit activation(const interp::plan& p, bool keep_bounds = false) : plan(&p), registers(p.slots) {
+        if (keep_bounds) {
+            bounds.resize(p.slots);
+            for (std::uint64_t size : p.tables) table_bounds.emplace_back(size);
+        }
         for (const auto& [r, v] : p.integers) registers[r].integer = v;
         for (const auto& [r, v] : p.reals) registers[r].real = v;
         for (std::uint64_t size : p.tables) tables.emplace_back(size);
@@ -27,17 +37,56 @@ struct activation {
     }
 };
 
-/// The value of a seeded element: splitmix64 of its place.
-inline std::uint64_t seeded_bits(std::uint64_t seed, std::uint64_t element) {
-    std::uint64_t z = seed * 0xd1342543de82ef95u + (element + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+/// The value of a seeded element: the mixed bits of its place.
+constexpr std::uint64_t seed_factor = 0xd1342543de82ef95u;
+inline std::uint64_t mixed(std::uint64_t z) {
+    z = (z + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 32) * 0x94d049bb133111ebu;
+    return z ^ z >> 29;
 }
+inline std::uint64_t seeded_bits(std::uint64_t seed, std::uint64_t element) { return mixed(seed * seed_factor + element); }
 inline double seeded_real(const input_data& d, std::uint64_t element) {
-    return d.low + (d.high - d.low) * (static_cast<double>(seeded_bits(d.seed, element) >> 40) * (1.0 / 16777216.0));
+    return d.low + (d.high - d.low) * (1.0 / 16777216.0) * static_cast<double>(static_cast<std::int64_t>(seeded_bits(d.seed, element) >> 40));
 }
 inline std::int64_t seeded_integer(const input_data& d, std::uint64_t element) { return static_cast<std::int64_t>(std::floor(seeded_real(d, element))); }
+
+/// Values of states by key, open addressing.
+class state_memory {
+public:
+    struct entry {
+        std::uint64_t key = 0;  ///< 0: free
+        double value = 0, bound = 0;
+    };
+    const entry* find(std::uint64_t key) const {
+        if (slots_.empty()) return nullptr;
+        for (std::size_t i = place(key);; i = (i + 1) & (slots_.size() - 1)) {
+            if (slots_[i].key == key) return &slots_[i];
+            if (slots_[i].key == 0) return nullptr;
+        }
+    }
+    void add(const entry& e) {
+        if ((size_ + 1) * 2 > slots_.size()) grow();
+        insert(e);
+        ++size_;
+    }
+    std::size_t size() const { return size_; }
+
+private:
+    std::size_t place(std::uint64_t key) const { return static_cast<std::size_t>(mixed(key)) & (slots_.size() - 1); }
+    void insert(const entry& e) {
+        std::size_t i = place(e.key);
+        while (slots_[i].key != 0) i = (i + 1) & (slots_.size() - 1);
+        slots_[i] = e;
+    }
+    void grow() {
+        std::vector<entry> old(slots_.empty() ? 1024 : slots_.size() * 2);
+        std::swap(old, slots_);
+        for (const entry& e : old)
+            if (e.key != 0) insert(e);
+    }
+    std::vector<entry> slots_;
+    std::size_t size_ = 0;
+};
 
 class machine {
 public:
@@ -47,6 +96,7 @@ public:
     std::vector<std::vector<std::byte>>* outputs = nullptr;
     /// Plan of one step of a state, made on first use.
     std::vector<std::unique_ptr<plan>>* state_plans = nullptr;
+    bool keep_bounds = false;
 
     /// Runs with the given values of the fixed axes. Errors: index out of bounds (input), budget (user).
     result<void> run(activation& a, std::span<const std::int64_t> parameters) {
@@ -67,18 +117,8 @@ public:
         a.primed = true;
         return {};
     }
-    void forget_states() { memory_.clear(); }
 
 private:
-    struct place {
-        std::uint64_t key;
-        std::uint32_t state;
-        bool operator==(const place&) const = default;
-    };
-    struct place_hash {
-        std::size_t operator()(const place& p) const { return static_cast<std::size_t>((p.key ^ static_cast<std::uint64_t>(p.state) << 58) * 0x9e3779b97f4a7c15u >> 7); }
-    };
-
     bool fail(fault_kind kind, std::string text, stmt_id s) {
         trouble_ = fault(kind, std::move(text), statement_text(m_.body, s));
         return false;
@@ -167,26 +207,45 @@ private:
 
     bool execute(activation& a, const step& s, std::size_t n) {
         slot* r = a.registers.data();
+        double* e = keep_bounds ? a.bounds.data() : nullptr;
         switch (s.code) {
-            case code::value: return compute(a, s, n);
+            case code::value:
+                if (!compute(a, s, n)) return false;
+                if (e != nullptr && s.kind != value_kind::pre) bound_value(s, r, e, n);
+                return true;
             case code::nest: return loop(a, a.plan->nests[s.aux]);
             case code::seed:
                 if (s.a != none) r[s.dst] = r[s.a];
                 else if (s.is_integer) r[s.dst].integer = static_cast<std::int64_t>(s.real);
                 else r[s.dst].real = s.real;
+                if (e != nullptr) e[s.dst] = s.a != none ? e[s.a] : 0;
                 return true;
-            case code::accumulate: accumulate(r, s, n); return true;
-            case code::table_store: a.tables[s.aux][static_cast<std::size_t>(r[s.b].integer)] = r[s.a]; return true;
+            case code::accumulate: {
+                const slot before = s.b != none ? r[s.b] : r[s.dst];
+                accumulate(r, s, n);
+                if (e != nullptr) bound_accumulate(s, r, e, n, s.is_integer ? static_cast<double>(before.integer) : before.real);
+                return true;
+            }
+            case code::table_store: {
+                const auto at = static_cast<std::size_t>(r[s.b].integer);
+                a.tables[s.aux][at] = r[s.a];
+                if (e != nullptr) a.table_bounds[s.aux][at] = e[s.a];
+                return true;
+            }
             case code::table_load: {
                 const std::vector<slot>& table = a.tables[s.aux];
                 for (std::size_t l = 0; l < n; ++l) r[s.dst + l * s.sd] = table[static_cast<std::size_t>(r[s.a + l * s.sa].integer)];
+                for (std::size_t l = 0; e != nullptr && l < n; ++l) e[s.dst + l * s.sd] = a.table_bounds[s.aux][static_cast<std::size_t>(r[s.a + l * s.sa].integer)];
                 return true;
             }
             case code::write: write_out(r, s, n); return true;
             case code::carry:
                 for (std::size_t l = 0; l < n; ++l) slots_[s.aux].next[static_cast<std::size_t>(r[s.a + l * s.sa].integer)] = r[s.b + l * s.sb].real;
                 return true;
-            case code::capture: a.captured = true, a.captured_value = r[s.a]; return true;
+            case code::capture:
+                a.captured = true, a.captured_value = r[s.a];
+                if (e != nullptr) a.captured_bound = e[s.a];
+                return true;
         }
         return true;
     }
@@ -200,7 +259,7 @@ private:
             for (std::size_t l = 0; l < n; ++l) acc->integer = wrap_to(s.type, apply_integer(s.op, s.type, acc->integer, v[l * sa].integer, 0));
         } else if (s.type == dtype::f32 && s.op == op::add) {
             float sum = static_cast<float>(acc->real);
-            for (std::size_t l = 0; l < n; ++l) sum = static_cast<float>(static_cast<double>(sum) + v[l * sa].real);
+            for (std::size_t l = 0; l < n; ++l) sum += static_cast<float>(v[l * sa].real);  // every value of the body is an f32 already
             acc->real = static_cast<double>(sum);
         } else if (s.op == op::maximum) {
             for (std::size_t l = 0; l < n; ++l) acc->real = larger(acc->real, v[l * sa].real);
@@ -297,7 +356,9 @@ private:
                 if (s.is_integer) {
                     each(s, r, n, [&](slot& d, slot x, slot) { d.integer = wrap_to(s.from, seeded_integer(in, static_cast<std::uint64_t>(x.integer))); });
                 } else {
-                    each(s, r, n, [&](slot& d, slot x, slot) { d.real = seeded_real(in, static_cast<std::uint64_t>(x.integer)); });
+                    const std::uint64_t base = in.seed * seed_factor;
+                    const double low = in.low, scale = (in.high - in.low) * (1.0 / 16777216.0);
+                    each(s, r, n, [&](slot& d, slot x, slot) { d.real = low + scale * static_cast<double>(static_cast<std::int64_t>(mixed(base + static_cast<std::uint64_t>(x.integer)) >> 40)); });
                     round_in_place(r + s.dst, s.from, n);
                 }
                 return true;
@@ -428,73 +489,97 @@ private:
             return true;
         }
         const std::vector<reg>& axes = a.plan->outer[static_cast<std::size_t>(s.extent)];
-        std::vector<std::int64_t> outer(axes.size());
+        std::array<std::int64_t, 64> outer;
+        const std::size_t count = axes.size() - (s.imm != 0 ? 1 : 0);
         for (std::size_t l = 0; l < n; ++l) {
             for (std::size_t i = 0; i < axes.size(); ++i) outer[i] = r[(axes[i] & 0x7fffffffu) + (axes[i] >> 31) * l].integer;
-            std::int64_t step_before = m_.loops[st.loop].extent - 1;
-            if (s.imm != 0) step_before = outer.back() - 1, outer.pop_back();
-            double out = 0;
-            if (!state_value(s.aux, outer, step_before, static_cast<std::uint64_t>(r[s.a + l * s.sa].integer), out)) return false;
-            if (s.imm != 0) outer.resize(axes.size());
-            r[s.dst + l * s.sd].real = out;
+            const std::int64_t before = s.imm != 0 ? outer[count] - 1 : m_.loops[st.loop].extent - 1;
+            state_memory::entry out;
+            if (!state_value(s.aux, {outer.data(), count}, before, static_cast<std::uint64_t>(r[s.a + l * s.sa].integer), out)) return false;
+            r[s.dst + l * s.sd].real = out.value;
+            if (keep_bounds) a.bounds[s.dst + l * s.sd] = out.bound;
         }
         return true;
     }
     /// What a state holds at a cell after a step; step -1 is the seed. Memoised.
-    bool state_value(std::uint32_t id, std::span<const std::int64_t> outer, std::int64_t at, std::uint64_t cell, double& out) {
+    bool state_value(std::uint32_t id, std::span<const std::int64_t> outer, std::int64_t at, std::uint64_t cell, state_memory::entry& out) {
         const state& st = m_.states[id];
-        if (at < 0) return seed_of(st, cell, out);
+        if (at < 0) return seed_of(st, cell, out.value);
+        if (steps_.empty()) steps_.resize(m_.states.size());
+        state_step& own = steps_[id];
+        if (own.plan == nullptr && !prepare(id, own)) return false;
         std::uint64_t key = static_cast<std::uint64_t>(at);
-        const std::vector<loop_id> chain = m_.chain(st.inner);
-        std::size_t k = 0;
-        for (loop_id l : chain) {
-            if (l == st.loop) break;
-            if (!m_.loops[l].is_branch()) key = key * static_cast<std::uint64_t>(m_.loops[l].uncut) + static_cast<std::uint64_t>(outer[k++]);
-        }
-        key = key * st.elements() + cell;
-        if (const auto found = memory_.find({key, id}); found != memory_.end()) return out = found->second, true;
+        for (std::size_t i = 0; i < outer.size(); ++i) key = key * own.outer[i] + static_cast<std::uint64_t>(outer[i]);
+        key = (key * own.elements + cell) * m_.states.size() + id + 1;
+        if (const auto* found = memory_.find(key)) return out = *found, true;
         if (depth_ >= 2048) return fail(fault_kind::user, "a state's steps depend on each other more than 2048 deep: run the whole kernel instead", st.carry);
         if (memory_.size() > (1u << 25)) return fail(fault_kind::user, "a cell needs more than 2^25 states: run the whole kernel instead", st.carry);
-
-        std::unique_ptr<plan>& p = (*state_plans)[id];
+        std::array<std::int64_t, 64> parameters;
+        for (std::size_t i = 0; i < own.from.size(); ++i) {
+            const auto [what, place] = own.from[i];
+            parameters[i] = what == 0 ? outer[place] : what == 1 ? at : static_cast<std::int64_t>(cell / own.stride[place] % static_cast<std::uint64_t>(st.shape[place]));
+        }
+        if (own.pool.size() <= depth_) own.pool.resize(depth_ + 1);
+        if (own.pool[depth_] == nullptr) own.pool[depth_] = std::make_unique<activation>(*own.plan, keep_bounds);
+        activation& inner = *own.pool[depth_];
+        ++depth_;
+        auto ran = run(inner, {parameters.data(), own.from.size()});
+        --depth_;
+        if (!ran) return trouble_ = std::move(ran).error(), false;
+        if (evaluations > limit) return fail(fault_kind::user, "the budget of computed values is spent", st.carry);
+        out.value = inner.captured_value.real, out.bound = inner.captured_bound;
+        if (!inner.captured && !state_value(id, outer, at - 1, cell, out)) return false;
+        out.key = key;
+        memory_.add(out);
+        return true;
+    }
+    /// One step of a state as a plan, and where its fixed axes come from.
+    struct state_step {
+        const interp::plan* plan = nullptr;
+        std::vector<std::uint64_t> outer;                      // extents of the loops around the carrying loop
+        std::vector<std::pair<int, std::size_t>> from;         // per parameter: 0 outer axis, 1 the step, 2 a cell's coordinate
+        std::vector<std::uint64_t> stride;
+        std::uint64_t elements = 1;
+        std::vector<std::unique_ptr<activation>> pool;         // by recursion depth
+    };
+    bool prepare(std::uint32_t id, state_step& own) {
+        const state& st = m_.states[id];
+        std::unique_ptr<interp::plan>& p = (*state_plans)[id];
         if (p == nullptr) {
             planner make(m_);
             auto made = make.state_step(id);
             if (!made) return trouble_ = std::move(made).error(), false;
-            p = std::make_unique<plan>(std::move(*made));
+            p = std::make_unique<interp::plan>(std::move(*made));
         }
-        std::vector<std::int64_t> parameters;
-        std::vector<std::int64_t> coordinate(st.shape.size());
-        for (std::size_t i = st.shape.size(), rest = cell; i-- > 0; rest /= static_cast<std::size_t>(st.shape[i])) coordinate[i] = static_cast<std::int64_t>(rest % static_cast<std::size_t>(st.shape[i]));
-        k = 0;
+        own.elements = st.elements();
+        own.stride.assign(st.shape.size(), 1);
+        for (std::size_t i = st.shape.size(); i-- > 1;) own.stride[i - 1] = own.stride[i] * static_cast<std::uint64_t>(st.shape[i]);
+        std::uint64_t keys = times(times(own.elements, static_cast<std::uint64_t>(m_.loops[st.loop].uncut)), m_.states.size());
         bool before = true;
         for (const auto& [l, r] : p->parameters) {
-            if (l == st.loop) before = false, parameters.push_back(at);
-            else if (before) parameters.push_back(outer[k++]);
-            else
-                for (std::size_t i = 0; i < st.cells.size(); ++i)
-                    if (st.cells[i] == l) parameters.push_back(coordinate[i]);
+            if (l == st.loop) {
+                before = false, own.from.emplace_back(1, 0);
+            } else if (before) {
+                own.from.emplace_back(0, own.outer.size());
+                own.outer.push_back(static_cast<std::uint64_t>(m_.loops[l].uncut));
+                keys = times(keys, own.outer.back());
+            } else {
+                std::size_t cell = 0;
+                while (cell < st.cells.size() && st.cells[cell] != l) ++cell;
+                if (cell == st.cells.size()) return fail(fault_kind::internal, "a loop between a state's cells", st.carry);
+                own.from.emplace_back(2, cell);
+            }
         }
-        while (pool_.size() <= depth_) pool_.emplace_back();
-        std::unique_ptr<activation>& slot_of = pool_[depth_][id];
-        if (slot_of == nullptr) slot_of = std::make_unique<activation>(*p);
-        activation& inner = *slot_of;
-        ++depth_;
-        auto ran = run(inner, parameters);
-        --depth_;
-        if (!ran) return trouble_ = std::move(ran).error(), false;
-        if (evaluations > limit) return fail(fault_kind::user, "the budget of computed values is spent", st.carry);
-        if (inner.captured) out = inner.captured_value.real;
-        else if (!state_value(id, outer, at - 1, cell, out)) return false;
-        memory_.emplace(place{key, id}, out);
+        if (keys == saturated) return fail(fault_kind::user, "a state of too many steps and cells: run the whole kernel instead", st.carry);
+        own.plan = p.get();
         return true;
     }
 
     const model& m_;
     std::span<const input_data> inputs_;
     std::vector<two_slots> slots_;
-    std::unordered_map<place, double, place_hash> memory_;
-    std::vector<std::unordered_map<std::uint32_t, std::unique_ptr<activation>>> pool_;
+    state_memory memory_;
+    std::vector<state_step> steps_;
     std::size_t depth_ = 0;
     fault trouble_;
 };

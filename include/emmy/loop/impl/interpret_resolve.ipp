@@ -517,7 +517,10 @@ private:
             case op::to_f8e4m3:
             case op::to_f8e5m2: {
                 const dtype f8 = s.op == op::to_f8e4m3 ? dtype::f8e4m3 : dtype::f8e5m2;
-                out = convert(value_kind::round, to_type(args[0], dtype::f32), dtype::f32, f8, false);
+                value encode;
+                encode.kind = value_kind::round, encode.op = s.op, encode.a = to_type(args[0], dtype::f32), encode.from = dtype::f32, encode.type = f8;
+                encode.is_integer = false;
+                out = add(encode);
                 if (reads_as_integer(wanted)) out = to_type(convert(value_kind::to_bits, out, f8, dtype::u8, true), wanted);
                 break;
             }
