@@ -38,6 +38,9 @@ EMMY_DECL result<import_report> import_document(const store::environment& into, 
 /// Reads and checks the file first; with `dry_run` nothing is written.
 EMMY_DECL result<import_report> import_file(const store::environment& into, const std::string& path, std::string_view prefix = "golden", bool dry_run = false);
 
+/// What an import would refuse about the file alone. Errors (input): no golden document, a Git LFS pointer, measured rows and no card.
+EMMY_DECL result<void> check_file(const std::string& path);
+
 /// Label that a file's rows have in any store. Errors (input): unreadable.
 EMMY_DECL result<std::string> golden_label(const std::string& path);
 

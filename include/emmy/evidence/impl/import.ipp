@@ -111,6 +111,10 @@ inline std::int64_t size_of(const json::value& v) {
     return n ? *n : 0;  // the loader took positive integers only
 }
 
+inline fault no_card(std::size_t row, const std::string& file) {
+    return fault(fault_kind::input, "found a measured row in a file without gpu_name, expected the card's name", "rows[" + std::to_string(row) + "]", file);
+}
+
 /// One import inside its transaction.
 class importer {
 public:
@@ -159,8 +163,7 @@ private:
     }
     /// Context of a row's pins on the file's card.
     result<store::context_id> context_of(const golden::row& row, golden::row_index at) {
-        if (!file_.head().gpu_name)
-            return refuse(fault_kind::input, "found a measured row in a file without gpu_name, expected the card's name", "rows[" + std::to_string(at) + "]", file_.file());
+        if (!file_.head().gpu_name) return refuse(no_card(at, file_.file()));
         auto setting = regime_of_pins(row.pins);
         if (!setting) return refuse(std::move(setting).error().at("rows[" + std::to_string(at) + "].pins").in_file(file_.file()));
         for (const auto& [known, id] : contexts_)
@@ -301,13 +304,32 @@ EMMY_DECL result<import_report> import_document(const store::environment& into, 
     return done;
 }
 
-EMMY_DECL result<import_report> import_file(const store::environment& into, const std::string& path, std::string_view prefix, bool dry_run) {
+namespace detail {
+struct read_golden {
+    std::string bytes;
+    golden::document file;
+};
+inline result<read_golden> read_golden_file(const std::string& path) {
     EMMY_TRY(bytes, read_file(path));
     if (bytes.starts_with("version https://git-lfs")) return refuse(fault_kind::input, "found a Git LFS pointer, expected the file itself (git lfs pull)", {}, path);
     EMMY_TRY(file, golden::document::parse(bytes, path));
-    if (!dry_run) return import_document(into, file, bytes, prefix);
+    return read_golden{std::move(bytes), std::move(file)};
+}
+}  // namespace detail
+
+EMMY_DECL result<void> check_file(const std::string& path) {
+    EMMY_TRY(read, detail::read_golden_file(path));
+    if (read.file.head().gpu_name) return {};
+    for (std::size_t i = 0; i < read.file.rows().size(); ++i)
+        if (read.file.rows()[i].measurements) return refuse(detail::no_card(i, path));
+    return {};
+}
+
+EMMY_DECL result<import_report> import_file(const store::environment& into, const std::string& path, std::string_view prefix, bool dry_run) {
+    EMMY_TRY(read, detail::read_golden_file(path));
+    if (!dry_run) return import_document(into, read.file, read.bytes, prefix);
     EMMY_TRY(scratch, temporary_store(store::store_kind::dataset));
-    EMMY_TRY(report, import_document(scratch, file, bytes, prefix));
+    EMMY_TRY(report, import_document(scratch, read.file, read.bytes, prefix));
     EMMY_TRY(txn, into.read());
     EMMY_TRY(known, store::find_source(txn, report.label));
     report.skipped = known.has_value();

@@ -1,0 +1,33 @@
+#include <emmy-import/import.hpp>
+
+#include <common/cli.hpp>
+#include <common/output.hpp>
+
+using namespace emmy;
+
+int main(int argc, char** argv) {
+    constexpr std::string_view tool = "emmy-import";
+    tools::common_options options;
+    std::vector<std::string> paths;
+    bool dry_run = false;
+
+    tools::cli line(std::string(tool), "Fills a dataset store from golden files. What a compile reads is another store: benches and the golden scope fill that.");
+    line.self()
+        .positional("SOURCE", paths, "Golden file (*.json), or a directory of them (a freeze)")
+        .flag("--dry-run", dry_run, "Read and check everything, write nothing")
+        .common(tools::takes::db | tools::takes::output | tools::takes::progress, options)
+        .example("emmy-import goldens/h100_sm90.json --db dataset.db", "one golden file")
+        .example("emmy-import freeze/ --db dataset.db --dry-run", "what a directory of frozen files would add");
+    if (const auto code = line.parse(argc, argv)) return *code;
+
+    const auto done = import::run(paths, options.db, dry_run, options);
+    if (!done) return tools::report(tool, done.error());
+    tools::table out = import::report_table();
+    for (const evidence::import_report& r : done->reports) {
+        import::add(out, r, dry_run);
+        if (!options.quiet)
+            for (const std::string& warning : r.warnings) tools::note(tool, r.file + ": " + warning);
+    }
+    if (auto written = tools::emit(options, out.render(options.format)); !written) return tools::report(tool, written.error());
+    return tools::exit_fine;
+}
