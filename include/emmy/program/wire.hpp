@@ -10,6 +10,8 @@ namespace emmy::program {
 EMMY_DECL result<graph> read_program(const json::value& v, const json::path& where = {});
 /// Writes it as it is read: canonical key order, defaults omitted, number kinds kept.
 EMMY_DECL void write_program(json::writer& out, const graph& g);
+/// The written attributes of one node, as an object.
+EMMY_DECL void write_attributes(json::writer& out, const graph& g, const node& n);
 
 }  // namespace emmy::program
 

@@ -502,6 +502,8 @@ EMMY_DECL result<graph> read_program(const json::value& v, const json::path& whe
     return std::move(r.g);
 }
 
+EMMY_DECL void write_attributes(json::writer& out, const graph& g, const node& n) { detail::write_attributes(out, g, n.op, n.attrs); }
+
 EMMY_DECL void write_program(json::writer& out, const graph& g) {
     out.begin_object().key("inputs").begin_array();
     for (node_id n : g.inputs) out.string(g.id(n));

@@ -1,0 +1,141 @@
+#include <emmy-compile/report.hpp>
+
+#include <common/cli.hpp>
+#include <common/exit.hpp>
+#include <common/output.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+using namespace emmy;
+
+namespace {
+
+constexpr std::string_view tool = "emmy-compile";
+
+/// Stages that are there from the program alone, whatever the target.
+result<std::string> early_stage(const compile::settings& asked, const compile::chosen_target& target, const std::optional<program::graph>& file_program) {
+    const bool json = asked.common.format == tools::format::json;
+    std::string out;
+    if (asked.stage == "program") {
+        EMMY_TRY(programs, compile::load_programs(asked, target.card, file_program));
+        for (const compile::named_program& p : programs) {
+            if (json) {
+                json::writer w(out);
+                program::write_program(w, p.graph);
+                out += "\n";
+            } else {
+                if (programs.size() > 1) out += p.name + "\n";
+                out += compile::list_program(p.graph);
+            }
+        }
+        return out;
+    }
+    EMMY_TRY(kernels, compile::load_kernels(asked, target.card, file_program));
+    for (const tools::subject& k : kernels) {
+        EMMY_TRY(text, asked.stage == "loop" ? compile::loop_stage(k, json) : compile::fold_stage(k));
+        out += text;
+    }
+    return out;
+}
+
+/// Stages and reports behind the pick. Returns the exit code.
+result<int> late_stages(const compile::settings& asked, const compile::chosen_target& target, const std::optional<program::graph>& file_program, std::string& out) {
+    const bool json = asked.common.format == tools::format::json;
+    EMMY_TRY(kernels, compile::load_kernels(asked, target.card, file_program));
+    EMMY_TRY(env, compile::environment::open(asked, target));
+    if (!asked.common.quiet)
+        for (const std::string& n : env.notes) tools::note(tool, n);
+    device::worker_device worker;
+    std::vector<compile::compiled_kernel> done;
+    int code = tools::exit_fine;
+    std::size_t without = 0;
+    for (tools::subject& what : kernels) {
+        if (!what.note.empty() && !asked.common.quiet) tools::note(tool, what.note);
+        EMMY_TRY(k, compile::compile_kernel(env, asked, std::move(what)));
+        if (!k.refused.empty()) ++without;
+        if (asked.run && k.row) EMMY_CHECK_OK(compile::run_once(env, asked, worker, k));
+        if (asked.interpret) EMMY_CHECK_OK(compile::interpret_some(asked, k));
+        if (k.wrong) code = tools::exit_finding;
+        if (k.fell() && !asked.common.quiet && asked.stage.empty())
+            tools::note(tool, "no measured row decides the schedule of " + k.what.kernel.name + ": " + std::string(evidence::name(k.record->decided)) + " taken (emmy-bench run measures)");
+        if (!k.refused.empty() && !asked.stage.empty()) return refuse(fault_kind::device_limit, k.refused, k.what.kernel.name);
+        if (asked.stage == "fork") {
+            out += compile::fork_stage(k, json);
+        } else if (asked.stage == "kernel") {
+            EMMY_TRY(ir, kernel::lower_program(*k.space, *k.row));
+            out += compile::kernel_listing(ir, k.space->kernel()).text();
+        } else if (asked.stage == "text" || !asked.common.dump.empty()) {
+            if (k.row) {
+                EMMY_TRY(text, kernel::lower_cpu(*k.space, *k.row));
+                if (asked.stage == "text") out += text.source;
+                if (!asked.common.dump.empty()) {
+                    std::error_code ec;
+                    std::filesystem::create_directories(asked.common.dump, ec);
+                    EMMY_CHECK_OK(write_file_atomically(asked.common.dump + "/" + k.what.kernel.name + ".cpp", text.source));
+                }
+            }
+        }
+        done.push_back(std::move(k));
+    }
+    if (asked.stage.empty()) {
+        if (json) out = compile::machines(done, target, env);
+        else for (const auto& k : done) out += compile::people(k, asked);
+    }
+    const bool answered = std::any_of(done.begin(), done.end(), [](const auto& k) { return !k.interpreted.empty(); });
+    if (without == done.size() && !answered) code = tools::exit_device;
+    return code;
+}
+
+result<int> compile_all(compile::settings asked, std::string& out) {
+    std::optional<program::graph> file_program;
+    if (!asked.input.empty()) {
+        if (!asked.common.op.empty() || !asked.common.golden.empty()) return refuse(fault_kind::user, "found a file beside --op or --golden, expected one of them", asked.input);
+        EMMY_TRY(graph, compile::read_program_file(asked.input));
+        if (!graph) asked.common.golden = asked.input;
+        file_program = std::move(graph);
+    }
+    if (file_program && !asked.common.realization.empty()) return refuse(fault_kind::user, "found --realization beside a program file, expected a golden file", "--realization");
+    EMMY_TRY(target, compile::choose_target(asked));
+    if (asked.stage == "primitive") return refuse(fault_kind::user, "the stage primitive is not built yet, expected one of program, loop, fold, fork, kernel, text", "--stage");
+    if (asked.stage == "plan") return refuse(fault_kind::user, "the stage plan is not built yet, expected one of program, loop, fold, fork, kernel, text", "--stage");
+    if (asked.stage == "program" || asked.stage == "loop" || asked.stage == "fold") {
+        EMMY_TRY(text, early_stage(asked, target, file_program));
+        out = std::move(text);
+        return tools::exit_fine;
+    }
+    if (!target.host) return refuse(fault_kind::device, "no lowering for " + target.text() + " in this build: only this processor is a target (--device cpu)", asked.target.empty() ? "--device" : "--target");
+    return late_stages(asked, target, file_program, out);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (const int served = device::serve_if_worker(argc, argv); served >= 0) return served;
+    compile::settings asked;
+    tools::cli line(std::string(tool), "Compiles a program's kernels, decides every schedule by the best evidence, and says what decided.");
+    tools::verb& v = line.self();
+    v.positional("FILE", asked.input, "A traced program, or a golden file", false)
+        .common(tools::takes::db | tools::takes::device | tools::takes::input | tools::takes::pin | tools::takes::output | tools::takes::dump | tools::takes::progress | tools::takes::seed, asked.common)
+        .choice("--stage", asked.stage, compile::stages, "Show the kernels at this stage instead of the pick")
+        .option("--target", asked.target, "Compile for a card (name, alias, file slug) or a bare sm_NN; default: this processor, or the card of --golden")
+        .flag("--explain", asked.explain, "The whole report of each decision")
+        .flag("--strict-evidence", asked.strict, "Refuse a schedule that no measured row or pin decides")
+        .flag("--own-only", asked.own_only, "With --strict-evidence: rows of other producers decide nothing")
+        .flag("--run", asked.run, "Execute each pick once and check its answer; nothing is measured")
+        .flag("--interpret", asked.interpret, "Interpret some cells of each kernel; needs no lowering")
+        .flag("--fast-math", asked.flags.fast_math, "Relaxed floating point: another lane, with evidence of its own")
+        .flag("--cold", asked.flags.cold, "Decide by rows measured with cold caches")
+        .option("--opt", asked.flags.opt, "Level of the host compiler, 0 to 3 (default 3)")
+        .example("emmy-compile --op 'softmax(x: f32[512,2048], dim=-1)' --explain", "what decides the schedule of a softmax")
+        .example("emmy-compile --realization matmul.square.512 --stage text", "the C++ of the picked row")
+        .example("emmy-compile --realization rms_norm.k4096 --pin WORK=t4 --run", "one pinned row, executed once and checked");
+    if (const auto code = line.parse(argc, argv)) return *code;
+    if (asked.own_only && !asked.strict) return tools::report(tool, fault(fault_kind::user, "found it without --strict-evidence, expected both", "--own-only"));
+    if (asked.run && !asked.stage.empty()) return tools::report(tool, fault(fault_kind::user, "found --run beside --stage, expected one of them", "--run"));
+    std::string out;
+    const auto code = compile_all(asked, out);
+    if (!code) return tools::report(tool, code.error());
+    if (auto written = tools::emit(asked.common, out); !written) return tools::report(tool, written.error());
+    return *code;
+}

@@ -1,0 +1,104 @@
+#pragma once
+#include <emmy-compile/compile.hpp>
+#include <emmy-compile/listing.hpp>
+
+#include <emmy/fold/tree.hpp>
+#include <emmy/loop/print.hpp>
+#include <emmy/loop/wire.hpp>
+
+#include <cstdio>
+
+namespace emmy::compile {
+
+inline std::string number(double value, int digits) {
+    char text[48];
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    return text;
+}
+inline std::string sizes_text(const tools::subject& s) {
+    std::string out;
+    for (const auto& [symbol, size] : s.bindings) out += "  " + symbol + "=" + std::to_string(size);
+    return out;
+}
+
+/// One kernel of a stage that needs no target.
+inline result<std::string> loop_stage(const tools::subject& s, bool json) { return json ? loop::kernel_text(s.kernel) + "\n" : loop::print(s.kernel); }
+inline result<std::string> fold_stage(const tools::subject& s) {
+    EMMY_TRY(tree, fold::lift(s.kernel));
+    return fold::print(s.kernel, tree);
+}
+
+/// Every row the kernel has, the pick marked.
+inline std::string fork_stage(const compiled_kernel& k, bool json) {
+    if (json) {
+        std::string out;
+        json::writer w(out);
+        w.begin_object().key("schema").string("emmy.compile.fork/1").key("kernel").string(k.what.kernel.name).key("identity").string(to_hex(k.what.identity)).key("options").begin_array();
+        for (const fork::cpu_row& row : k.offered) {
+            w.begin_object();
+            for (const auto& [key, value] : k.space->pairs(row)) w.key(key).string(value);
+            w.end_object();
+        }
+        w.end_array().key("chosen");
+        evidence::write_json(w, *k.record);
+        w.end_object();
+        return out + "\n";
+    }
+    std::string out = k.what.kernel.name + sizes_text(k.what) + "  schedule: " + std::to_string(k.offered.size()) + " options\n";
+    for (const fork::cpu_row& row : k.offered) out += (row == *k.row ? " * " : "   ") + evidence::knobs_text(k.space->pairs(row)) + "\n";
+    return out;
+}
+
+inline void explain_row(std::string& out, const char* what, const evidence::row_evidence& r) {
+    out += std::string("    ") + what + "  " + number(r.us, 4) + " us  " + evidence::knobs_text(r.row) + "  (" + r.source;
+    for (const auto& [symbol, size] : r.bindings) out += ", " + symbol + "=" + std::to_string(size);
+    out += ")\n";
+}
+
+/// Why this row: what a person reads.
+inline std::string people(const compiled_kernel& k, const settings& asked) {
+    std::string out;
+    if (k.record) {
+        const evidence::record& r = *k.record;
+        out += evidence::line(r) + "\n";
+        if (asked.explain) {
+            out += "    identity  " + to_hex(r.identity) + sizes_text(k.what) + "\n";
+            out += "    decided   " + std::string(evidence::name(r.decided)) + ": " + std::to_string(r.rows_seen) + " rows of this kernel in scope, " + std::to_string(r.rows_tried) + " tried" +
+                   (r.options ? ", " + std::to_string(*r.options) + " options" : "") + "\n";
+            out += "    row       " + evidence::knobs_text(r.chosen) + "\n";
+            if (r.by) explain_row(out, "measured", *r.by);
+            if (r.runner_up) explain_row(out, "next    ", *r.runner_up);
+            for (const std::string& n : r.notes) out += "    note      " + n + "\n";
+        }
+    } else if (!k.refused.empty()) {
+        out += k.what.kernel.name + ": " + k.refused + "\n";
+        if (k.interpreted.empty()) out += "    (--interpret computes some cells without a lowering)\n";
+    } else {
+        out += k.what.kernel.name + "\n";
+    }
+    if (!k.ran.empty()) out += "    ran once  " + k.ran + "\n";
+    for (const auto& [cell, value] : k.interpreted) out += "    interpreted " + cell + " = " + number(value, 7) + "\n";
+    return out;
+}
+
+inline std::string machines(const std::vector<compiled_kernel>& all, const chosen_target& target, const environment& env) {
+    std::string out;
+    json::writer w(out);
+    w.begin_object().key("schema").string("emmy.compile/1").key("target").string(target.text()).key("lane").string(evidence::lane_text(env.setting.regime)).key("kernels").begin_array();
+    for (const compiled_kernel& k : all) {
+        w.begin_object().key("name").string(k.what.name).key("kernel").string(k.what.kernel.name).key("identity").string(to_hex(k.what.identity));
+        if (k.record) evidence::write_json(w.key("record"), *k.record);
+        if (!k.refused.empty()) w.key("refused").string(k.refused);
+        if (!k.ran.empty()) w.key("ran").string(k.ran).key("right").boolean(!k.wrong);
+        if (!k.interpreted.empty()) {
+            w.key("interpreted").begin_object();
+            for (const auto& [cell, value] : k.interpreted) w.key(cell).real(value);
+            w.end_object();
+        }
+        w.end_object();
+    }
+    w.end_array().end_object();
+    return out + "\n";
+}
+
+}  // namespace emmy::compile
