@@ -10,6 +10,14 @@ namespace emmy::knob {
 /// Text of one value, in its only canonical spelling.
 using value_text = bounded_text<56>;
 
+namespace detail {
+template <std::size_t Capacity>
+constexpr void append_printable(bounded_text<Capacity>& out, std::string_view text, std::size_t most) {
+    for (std::size_t i = 0; i < text.size() && i < most; ++i) out.append(text[i] >= ' ' && text[i] <= '~' ? text[i] : '?');
+    if (text.size() > most) out.append("...");
+}
+}  // namespace detail
+
 /// Why a spelling or a row was refused: a literal, so that one sentence serves compilers and run time. Holds views of the refused
 /// text: turn it into a fault (or use it) while that text lives.
 struct refusal {
@@ -19,28 +27,32 @@ struct refusal {
     std::string_view found;     ///< the refused text; words where `spelled` is false
     std::string_view expected;  ///< words
     std::uint32_t offset = nowhere;  ///< byte in `found` where the expectation failed
-    bool spelled = true;             ///< `found` is text of the user: bracketed, cut at 64 bytes, unprintable bytes as ?
+    bool spelled = true;             ///< `found` is text of the user: bracketed; cut at 64 bytes, unprintable bytes as ?
 
     /// "found [w4y1], expected x and the second dimension at offset 2". Brackets, because a compiler escapes quotes.
-    constexpr bounded_text<320> message() const {
-        bounded_text<320> out;
+    constexpr bounded_text<640> message() const {
+        bounded_text<640> out;
         out.append("found ");
         if (spelled) out.append('[');
-        for (std::size_t i = 0; i < found.size() && i < 64; ++i) out.append(found[i] >= ' ' && found[i] <= '~' ? found[i] : '?');
-        if (found.size() > 64) out.append("...");
+        detail::append_printable(out, found, 64);
         if (spelled) out.append(']');
         out.append(", expected ").append(expected);
         if (offset != nowhere) out.append(" at offset ").append(offset);
         return out;
     }
+    constexpr bounded_text<200> printable_place() const {
+        bounded_text<200> out;
+        detail::append_printable(out, place, 160);
+        return out;
+    }
     /// "WORK: found [w4y1], expected x and the second dimension at offset 2": equal to line() of the fault.
-    constexpr bounded_text<400> sentence() const {
-        bounded_text<400> out;
-        if (!place.empty()) out.append(place.substr(0, 64)).append(": ");
+    constexpr bounded_text<880> sentence() const {
+        bounded_text<880> out;
+        if (!place.empty()) out.append(printable_place().view()).append(": ");
         return out.append(message().view());
     }
 
-    fault as(fault_kind kind) const { return fault(kind, std::string(message().view()), std::string(place.substr(0, 64))); }
+    fault as(fault_kind kind) const { return fault(kind, std::string(message().view()), std::string(printable_place().view())); }
     operator fault() const { return as(fault_kind::input); }
 };
 

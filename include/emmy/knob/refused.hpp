@@ -14,13 +14,13 @@ struct refused;
 namespace detail {
 
 struct piece_list {
-    std::size_t begin[16]{}, size[16]{}, count = 0;
+    std::size_t begin[32]{}, size[32]{}, count = 0;
 };
 /// Pieces of at most 32 characters, cut after a blank where there is one. Concatenated they are the sentence.
 constexpr piece_list cut(std::string_view sentence) {
     piece_list out;
     std::size_t at = 0;
-    while (at < sentence.size() && out.count < 16) {
+    while (at < sentence.size() && out.count < 32) {
         std::size_t length = sentence.size() - at;
         if (length > 32) {
             length = 32;

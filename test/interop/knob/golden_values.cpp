@@ -1,6 +1,7 @@
 // Every knob of the peer's files through our values, counted; recount.py counts the same without the library.
 #include "support/data.hpp"
 
+#include <emmy/core/card.hpp>
 #include <emmy/core/json.hpp>
 #include <emmy/knob.hpp>
 #include <emmy/knob/row_digest.hpp>
@@ -125,6 +126,12 @@ void census::document(const std::filesystem::path& file) {
     const auto parsed_document = json::document::parse(content(file), file.string());
     BOOST_REQUIRE_MESSAGE(parsed_document, file);
     const json::value& root = parsed_document->root();
+    const std::string_view name = root.find("gpu_name")->text();
+    const card_facts* facts = card_by_name(name);
+    BOOST_REQUIRE_MESSAGE(facts, name);
+    BOOST_TEST(facts->name == name);  // files spell the canonical name
+    BOOST_TEST(facts->cc.generation == *root.find("compute_cap")->items()[0].integer());
+    BOOST_TEST(facts->cc.revision == *root.find("compute_cap")->items()[1].integer());
     std::set<std::string_view> refs;
     for (const json::value& kernel : root.find("kernels")->items()) refs.insert((kernel.find("key") ? kernel.find("key") : kernel.find("name"))->text());
     for (const json::value& entry : root.find("rows")->items()) {

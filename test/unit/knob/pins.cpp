@@ -39,6 +39,8 @@ BOOST_AUTO_TEST_CASE(lists_are_read_as_the_grammar_says) {
 
 BOOST_AUTO_TEST_CASE(refusals_are_the_users_and_name_the_pin) {
     BOOST_TEST(keys("TILES=f2").starts_with("pins: found [TILES], expected one of WORK, TILE, REDUCE, STAGE, RASTER"));
+    BOOST_TEST(keys("TILES=f2").ends_with("GUARD_REDUCTIONS, PAIR_LDMATRIX, UNROLL (2)"));
+    BOOST_TEST(keys("TILE@ma\np=f2").starts_with("TILE@ma?p: found [ma?p], expected "));
     BOOST_TEST(keys("TILE").starts_with("pins: found [TILE], expected KEY=VALUE at offset 0 (2)"));
     BOOST_TEST(keys("TILE=f4,,WORK=t32").starts_with("pins: found [], expected KEY=VALUE at offset 8"));
     BOOST_TEST(keys("TILE=f4,").starts_with("pins: found [], expected KEY=VALUE at offset 8"));
