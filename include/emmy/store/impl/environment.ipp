@@ -10,8 +10,10 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace emmy::store {
@@ -316,6 +318,21 @@ inline result<std::shared_ptr<environment_state>> open_registered(const std::str
     return opened;
 }
 
+/// A failed write in words: LMDB says only "Input/output error" when the last page did not fit whole.
+inline tl::unexpected<fault> refuse_write(const char* function, int rc, const std::string& path) {
+    std::string why;
+    struct stat file {};
+    const std::uint64_t size = ::stat((path + "/data.mdb").c_str(), &file) == 0 ? static_cast<std::uint64_t>(file.st_size) : 0;
+    constexpr std::uint64_t near = 1 << 20;
+    rlimit limit{};
+    struct statvfs room {};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size + near > limit.rlim_cur)
+        why = " (the limit on file size is " + std::to_string(limit.rlim_cur) + " bytes)";
+    else if (::statvfs(path.c_str(), &room) == 0 && static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize < near)
+        why = " (the file system is full: " + std::to_string(static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize) + " bytes left)";
+    return refuse(fault_kind::store, std::string(function) + ": " + mdb_strerror(rc) + why + "; nothing of this write is stored", {}, path);
+}
+
 /// Counts a live transaction; waits while the map changes size.
 inline result<void> enter(environment_state& s) {
     if (s.pid != ::getpid())
@@ -507,7 +524,7 @@ EMMY_DECL result<void> environment::commit(write_transaction& txn) const {
     state_->writer = std::thread::id();
     detail::leave(*state_);
     if (rc == MDB_MAP_FULL) txn.map_full_ = true;
-    if (rc != 0) return detail::refuse_lmdb("mdb_txn_commit", rc, state_->path);
+    if (rc != 0) return detail::refuse_write("mdb_txn_commit", rc, state_->path);
     return {};
 }
 
