@@ -12,8 +12,8 @@
 namespace emmy::loop {
 
 /// Version 0: the stored body as it stands. Values, axes and buffers are numbered by first use; buffers count with dtype and
-/// shape, where a symbolic size is just `sym`; symbols of loop extents and in expressions count by name, hints do not. Not part of it: the C name, node
-/// ids, buffer names, declared order, unread inputs. It may tell apart what a deeper normal form would unite (statement or
+/// shape, where a symbolic size is just `sym`; symbols of loop extents count by name, hints do not. Not part of it: the C name,
+/// node ids, buffer names, declared order, unread inputs. It may tell apart what a deeper normal form would unite (statement or
 /// operand order), never unite what differs.
 constexpr int identity_version = 0;
 

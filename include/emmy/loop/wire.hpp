@@ -26,5 +26,6 @@ EMMY_DECL std::string kernel_text(const kernel& k, json::writer::layout style = 
 }  // namespace emmy::loop
 
 #ifdef EMMY_HEADER_ONLY
-#include <emmy/loop/impl/wire.ipp>
+#include <emmy/loop/impl/wire_read.ipp>
+#include <emmy/loop/impl/wire_write.ipp>
 #endif

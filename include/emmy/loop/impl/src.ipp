@@ -6,4 +6,5 @@
 #include <emmy/loop/impl/sample.ipp>
 #include <emmy/loop/impl/single_op.ipp>
 #include <emmy/loop/impl/validate.ipp>
-#include <emmy/loop/impl/wire.ipp>
+#include <emmy/loop/impl/wire_read.ipp>
+#include <emmy/loop/impl/wire_write.ipp>
