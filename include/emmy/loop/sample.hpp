@@ -20,6 +20,17 @@ struct sampled_cell {
 /// reduce_steps lets them run). Deterministic in the seed. A coordinate may be drawn twice.
 EMMY_DECL std::vector<sampled_cell> sample_cells(const interpreter& compiled, std::uint64_t seed, std::size_t count);
 
+/// Index expressions of every Load, Write and Pre at drawn axes: are they inside, is every dividend of / and % at least 0?
+struct index_samples {
+    std::uint64_t evaluated = 0;           ///< index entries
+    std::uint64_t outside = 0;             ///< of them, out of bounds
+    std::uint64_t negative_dividends = 0;
+    std::uint64_t gathers = 0;             ///< statements whose index is computed from data: skipped
+    std::string first;                     ///< the first finding: statement, buffer, index
+};
+/// Every statement `draws` times. Errors: as interpreter::make.
+EMMY_DECL result<index_samples> sample_indices(const kernel& k, const interpret_options& options, std::uint64_t seed, std::size_t draws);
+
 }  // namespace emmy::loop
 
 #ifdef EMMY_HEADER_ONLY

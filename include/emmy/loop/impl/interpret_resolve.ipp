@@ -260,11 +260,12 @@ private:
         }
         return {};
     }
-    void find_accumulators(loop::run r, std::vector<stmt_id>& out) const {
+    /// Accums of a loop body; under a Cond they do not start with the loop, but go on from what Init gave.
+    void find_accumulators(loop::run r, bool direct, std::vector<std::pair<stmt_id, bool>>& out) const {
         for (stmt_id id : b_.statements(r)) {
             const stmt& s = b_.stmts[id];
-            if (s.kind == stmt_kind::accum) out.push_back(id);
-            if (s.kind == stmt_kind::cond) find_accumulators(s.body, out), find_accumulators(s.else_body, out);
+            if (s.kind == stmt_kind::accum) out.emplace_back(id, direct);
+            if (s.kind == stmt_kind::cond) find_accumulators(s.body, false, out), find_accumulators(s.else_body, false, out);
         }
     }
     std::vector<item>& items(loop_id l) { return l == none ? m_.top : m_.loops[l].items; }
@@ -316,8 +317,9 @@ private:
             }
             dep |= at(node.start).dep | at(node.step).dep | at(node.end).dep;
         }
-        std::vector<stmt_id> accums;
-        find_accumulators(s.body, accums);
+        std::vector<std::pair<stmt_id, bool>> accums;
+        find_accumulators(s.body, true, accums);
+        std::stable_partition(accums.begin(), accums.end(), [](const auto& a) { return a.second; });
         for (auto [it, end] = carried_.equal_range(id); it != end; ++it) node.states.push_back(it->second), m_.states[it->second].loop = l;
         node.reduces = !accums.empty() || !node.states.empty();
         if (node.reduces && options_.reduce_steps > 0) node.extent = std::min(node.extent, options_.reduce_steps);
@@ -328,7 +330,7 @@ private:
 
         const std::size_t mark = undo_.size();
         define(s.axis.name, m_.loops[l].axis_value);
-        for (stmt_id a : accums) EMMY_CHECK_OK(start_accumulator(a, l, s.seed));
+        for (const auto& [a, direct] : accums) EMMY_CHECK_OK(start_accumulator(a, l, s.seed && direct));
         EMMY_CHECK_OK(statements(s.body, l, times(executions, static_cast<std::uint64_t>(extent))));
         leave(mark);
         items(in).push_back({item::what::loop, l});
@@ -345,7 +347,7 @@ private:
         out.type = s.type != dtype::none && !reads_as_integer(s.type) ? rounding(s.type) : s.type;
         if (!seeded) {
             out.start = visible_[s.name];
-            if (out.start == none || (at(out.start).dep >> m_.loops[l].depth) != 0) return bad(id, "found seed: false without a value before the loop");
+            if (out.start == none || (at(out.start).dep >> m_.loops[l].depth) != 0) return bad(id, "found an accumulator that was started outside another loop around this one: it is not interpreted");
         }
         const double identity = facts(s.op).identity;
         out.seed = identity;
@@ -539,7 +541,7 @@ private:
                 for (std::size_t i = 0; i < names.size(); ++i) args[i] = integers || takes_code ? as_integer(args[i]) : as_real(args[i]);
                 v.a = args[0], v.b = args[1], v.c = args[2];
                 if (v.is_integer) {
-                    v.type = gives_code ? dtype::i32 : inferred;
+                    v.type = gives_code ? dtype::i32 : stated != dtype::none && is_integer(stated) ? stated : inferred;
                     out = to_type(add(v, false), wanted);
                 } else {
                     // Computed in f32 (f64 where that is stated), then rounded once to the type.

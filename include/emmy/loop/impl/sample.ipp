@@ -1,7 +1,10 @@
 #pragma once
 #include <emmy/loop/dims.hpp>
 #include <emmy/loop/impl/interpret_machine.ipp>
+#include <emmy/loop/impl/interpret_resolve.ipp>
+#include <emmy/loop/impl/interpret_solve.ipp>
 #include <emmy/loop/sample.hpp>
+#include <emmy/loop/validate.hpp>
 
 #include <map>
 
@@ -68,6 +71,70 @@ EMMY_DECL std::vector<input_data> seeded_inputs(const kernel& k, std::uint64_t s
             low = 0.5, high = 1.5;
         }
         out.push_back(input_data::of_seed(interp::seeded_bits(seed, i), low, high));
+    }
+    return out;
+}
+
+namespace detail {
+
+/// An index expression under given axes, watching its dividends.
+struct watched_index {
+    const interp::model& m;
+    const std::vector<std::int64_t>& axes;
+    std::uint64_t negative = 0;
+
+    std::int64_t operator()(interp::value_id v) {
+        const interp::value& x = m.values[v];
+        switch (x.kind) {
+            case interp::value_kind::integer: return x.imm;
+            case interp::value_kind::axis: return axes[x.aux];
+            case interp::value_kind::choose: return (*this)((*this)(x.a) != 0 ? x.b : x.c);
+            default: {
+                const std::int64_t a = (*this)(x.a);
+                if ((x.bop == binary_op::logical_and && a == 0) || (x.bop == binary_op::logical_or && a != 0)) return a != 0;
+                const std::int64_t b = (*this)(x.b);
+                const bool divides = x.bop == binary_op::divide || x.bop == binary_op::floor_divide || x.bop == binary_op::remainder;
+                if (divides && a < 0) ++negative;
+                return apply(x.bop, a, b);
+            }
+        }
+    }
+};
+
+}  // namespace detail
+
+EMMY_DECL result<index_samples> sample_indices(const kernel& k, const interpret_options& options, std::uint64_t seed, std::size_t draws) {
+    EMMY_CHECK_OK(validate(k));
+    interp::model m;
+    interp::resolver names(k, options, m);
+    EMMY_CHECK_OK(names.resolve());
+    const interp::axis_solver solver(m);
+    std::vector<interp::value_id> addresses;
+    for (const interp::value& v : m.values)
+        if (v.kind == interp::value_kind::load || v.kind == interp::value_kind::pre) addresses.push_back(v.a);
+    for (const interp::write& w : m.writes) addresses.push_back(w.address);
+    index_samples out;
+    std::vector<std::int64_t> axes(m.loops.size());
+    for (std::size_t draw = 0; draw <= draws; ++draw) {
+        for (std::size_t l = 0; l < axes.size(); ++l)
+            axes[l] = static_cast<std::int64_t>(interp::seeded_bits(seed, draw * axes.size() + l) % static_cast<std::uint64_t>(m.loops[l].extent));
+        for (interp::value_id address : addresses) {
+            bool gathers = false;
+            for (interp::value_id a = address; a != interp::none && m.values[a].kind == interp::value_kind::address; a = m.values[a].a) {
+                const interp::value& x = m.values[a];
+                if (!solver.pure(x.b)) {
+                    gathers = true;
+                    continue;
+                }
+                if (draw == draws) continue;
+                detail::watched_index index{m, axes};
+                const std::int64_t i = index(x.b);
+                ++out.evaluated, out.negative_dividends += index.negative;
+                if (i >= 0 && i < x.extent) continue;
+                if (out.outside++ == 0) out.first = interp::statement_text(m.body, x.stmt) + ": index " + std::to_string(i) + " of dimension " + std::to_string(x.dimension) + ", size " + std::to_string(x.extent);
+            }
+            if (gathers && draw == draws) ++out.gathers;  // counted once, in a pass of its own
+        }
     }
     return out;
 }
