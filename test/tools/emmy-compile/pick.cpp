@@ -1,0 +1,83 @@
+#include <emmy/core/json.hpp>
+
+#include <support/tool.hpp>
+
+using emmy::test::run_tool;
+
+BOOST_AUTO_TEST_CASE(the_first_compile_says_that_nothing_is_measured_and_the_second_names_the_row) {
+    const emmy::test::scratch_folder folder;
+    const std::string store = " --db " + folder / "tune.db", op = "--op 'softmax(x: f32[16,64])'" + store;
+    const auto first = run_tool("emmy-compile", op);
+    BOOST_TEST(first.code == 0);
+    BOOST_TEST(first.out.find(" schedule: first option ") != std::string::npos);
+    BOOST_TEST(first.err.find("no measured row decides the schedule of k_softmax_") != std::string::npos);
+    const auto strict = run_tool("emmy-compile", op + " --strict-evidence");
+    BOOST_TEST(strict.code == 2);
+    BOOST_TEST(strict.out == "");
+    BOOST_TEST(strict.err.find("k_softmax_") != std::string::npos);
+    BOOST_TEST(strict.err.find("schedule") != std::string::npos);
+    const auto bench = run_tool("emmy-bench", "run " + op + " -q --no-reference --seconds 0.02 --sample 2");
+    BOOST_TEST(bench.code == 0, bench.err + bench.out);
+    const auto second = run_tool("emmy-compile", op + " --strict-evidence --own-only --explain");
+    BOOST_TEST(second.code == 0, second.err);
+    BOOST_TEST(second.err == "");
+    BOOST_TEST(second.out.find(" schedule: own row ") != std::string::npos);
+    BOOST_TEST(second.out.find("    measured  ") != std::string::npos);
+    BOOST_TEST(second.out.find("    next      ") != std::string::npos);
+    const auto machine = run_tool("emmy-compile", op + " --json -");
+    const auto parsed = emmy::json::document::parse(machine.out);
+    BOOST_REQUIRE(parsed.has_value());
+    BOOST_TEST(parsed->root().find("schema")->text() == "emmy.compile/1");
+    BOOST_TEST(parsed->root().find("kernels")->items()[0].find("record")->find("tier")->text() == "own row");
+    // Another regime has no row, and says which has.
+    const auto fast = run_tool("emmy-compile", op + " --fast-math --explain");
+    BOOST_TEST(fast.out.find(" schedule: first option ") != std::string::npos);
+    BOOST_TEST(fast.out.find("standard") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(one_checked_run) {
+    const emmy::test::scratch_folder folder;
+    const std::string rest = " -q --db " + folder / "tune.db" + " --run";
+    for (const char* op : {"matmul(x0: f32[33,65], x1: f32[65,17])", "linear(input: f16[rows=7,64], weight: f16[48,64], bias: f16[48])", "rms_norm(x: bf16[5,96])", "relu(x: f32[1000,3])", "sum(x: f32[9,77])"}) {
+        const auto ran = run_tool("emmy-compile", "--op '" + std::string(op) + "'" + rest);
+        BOOST_TEST(ran.code == 0, ran.err);
+        BOOST_TEST(ran.out.find("ran once  right answer (program in double") != std::string::npos, ran.out);
+    }
+    const auto sized = run_tool("emmy-compile", "--op 'relu(x: f32[rows,8])' --dynamic rows=3" + rest);
+    BOOST_TEST(sized.out.find("all 24 cells") != std::string::npos, sized.out);
+    const auto realization = run_tool("emmy-compile", "--realization pointwise.n4096.dynM --dynamic seq_len=5" + rest);
+    BOOST_TEST(realization.out.find("all 20480 cells") != std::string::npos, realization.out);
+    const auto pinned = run_tool("emmy-compile", "--op 'softmax(x: f32[8,64])' --pin WORK=t4" + rest);
+    BOOST_TEST(pinned.out.find("WORK=t4") != std::string::npos, pinned.out);
+}
+
+BOOST_AUTO_TEST_CASE(cells_are_interpreted) {
+    const emmy::test::scratch_folder folder;
+    const auto ran = run_tool("emmy-compile", "--op 'add(a: f32[2,2], b: f32[2,2])' -q --interpret --db " + folder / "tune.db");
+    BOOST_TEST(ran.code == 0);
+    BOOST_TEST(ran.out.find("interpreted add[") != std::string::npos);
+}
+
+// One line each: file or flag, what was found, what was expected; nothing on standard output.
+BOOST_AUTO_TEST_CASE(refusals_are_approved) {
+    const emmy::test::scratch_folder folder;
+    std::ofstream(folder / "no.json") << "{\"inputs\": [";
+    std::ofstream(folder / "bad.json") << R"({"inputs":[],"outputs":["y"],"nodes":[{"id":"y","op":"torch.frob","outputs":[["y","f32",[4]]]}]})";
+    std::ofstream(folder / "two.json") << R"({"inputs":["x"],"outputs":["x"],"nodes":[{"id":"x","op":"input","outputs":[["x","f32",[4]]]}]})";
+    std::string all;
+    for (const std::string& arguments : std::vector<std::string>{"--op 'softmx(f32[4])'", "--op 'softmax(f32[4,0])'", "--op 'softmax(f32[4,4])' --stage primitive", "--op 'softmax(f32[4,4])' --stage plan", "--op 'softmax(f32[4,4])' --stage nowhere",
+             "--op 'softmax(f32[4,1])'", "--op 'softmax(f32[4,4])' --target sm_90 --stage text", "--op 'softmax(f32[4,4])' --target 'NVIDIA H100 80GB HBM3'", "--op 'softmax(f32[4,4])' --pin WORK=t3", "--op 'softmax(f32[4,4])' --pin WROK=t4",
+             "--op 'softmax(f32[4,4])' --pin WORK=w04x1", "--op 'softmax(f32[4,4])' --pin TEAM=0", "--op 'softmax(f32[4,4])' --dynamic rows=4", "--op 'softmax(f32[4,4])' --own-only", "--op 'softmax(f32[4,4])' --run --stage loop", "--op 'softmax(f32[4,4])' --opt 7",
+             "--realization nothing.of.this.name --golden @/goldens/standard.json --device cpu", "--realization softmax --golden @/goldens/standard.json --device cpu", "%/absent.json", "%/no.json", "%/bad.json", "%/two.json", "%/two.json --op 'relu(f32[4])'"}) {
+        std::string line = arguments;
+        for (std::size_t at; (at = line.find('%')) != std::string::npos;) line.replace(at, 1, folder.path.string());
+        for (std::size_t at; (at = line.find("@/")) != std::string::npos;) line.replace(at, 1, EMMY_SOURCE_DIR);
+        const auto ran = run_tool("emmy-compile", line + " --db " + folder / "tune.db");
+        BOOST_TEST(ran.out == "");
+        std::string err = ran.err;
+        for (std::size_t at; (at = err.find(folder.path.string())) != std::string::npos;) err.replace(at, folder.path.string().size(), "%");
+        for (std::size_t at; (at = err.find(EMMY_SOURCE_DIR)) != std::string::npos;) err.replace(at, std::string(EMMY_SOURCE_DIR).size(), "@");
+        all += "$ emmy-compile " + arguments + "\n" + err + "exit " + std::to_string(ran.code) + "\n";
+    }
+    emmy::test::approve("emmy-compile/refusals", all);
+}

@@ -1,0 +1,74 @@
+#include <emmy/core/json.hpp>
+#include <emmy/loop/wire.hpp>
+#include <emmy/program/wire.hpp>
+
+#include <support/tool.hpp>
+
+using emmy::test::run_tool;
+
+namespace {
+const char* const operators[] = {"matmul(x0: f16[512,256], x1: f16[256,128])", "matmul(x0: f32[seq_len=512,64], x1: f32[64,128])", "linear(input: f32[32,64], weight: f32[128,64], bias: f32[128])",
+    "softmax(x: f32[512,2048], dim=-1)", "sum(x: f32[512,2048])", "mean(x: f32[8,16], keepdim=true)", "rms_norm(x: f32[512,4096])", "relu(x: f32[512,4096])", "add(a: bf16[4,8], b: bf16[8])"};
+}
+
+BOOST_AUTO_TEST_CASE(early_stages_are_approved) {
+    std::string all;
+    for (const char* op : operators)
+        for (const char* stage : {"program", "loop", "fold"}) {
+            const auto ran = run_tool("emmy-compile", "--op '" + std::string(op) + "' --stage " + stage);
+            BOOST_TEST(ran.code == 0);
+            BOOST_TEST(ran.err == "");
+            all += "$ emmy-compile --op '" + std::string(op) + "' --stage " + stage + "\n" + ran.out + "\n";
+        }
+    emmy::test::approve("emmy-compile/stages", all);
+}
+
+BOOST_AUTO_TEST_CASE(machine_forms_are_the_wires) {
+    const std::string op = "--op 'softmax(x: f32[8,16])' ";
+    const auto program = run_tool("emmy-compile", op + "--stage program --json -");
+    const auto parsed = emmy::json::document::parse(program.out);
+    BOOST_REQUIRE(parsed.has_value());
+    BOOST_TEST(emmy::program::read_program(parsed->root()).has_value());
+    const auto body = run_tool("emmy-compile", op + "--stage loop --json -");
+    BOOST_TEST(emmy::loop::parse_kernel(body.out).has_value());
+    // A program file gives what the operator gives.
+    const emmy::test::scratch_folder folder;
+    std::ofstream(folder / "softmax.json") << program.out;
+    BOOST_TEST(run_tool("emmy-compile", folder / "softmax.json" + " --stage loop").out == run_tool("emmy-compile", op + "--stage loop").out);
+    BOOST_TEST(run_tool("emmy-compile", folder / "softmax.json" + " --stage loop --out " + folder / "loop.txt").out == "");
+    BOOST_TEST(emmy::test::slurp(folder / "loop.txt") == run_tool("emmy-compile", op + "--stage loop").out);
+}
+
+BOOST_AUTO_TEST_CASE(late_stages_show_the_pick) {
+    const emmy::test::scratch_folder folder;
+    const std::string op = "--op 'softmax(x: f32[8,64])' -q --db " + folder / "tune.db";
+    const auto fork = run_tool("emmy-compile", op + " --stage fork");
+    BOOST_TEST(fork.code == 0);
+    std::size_t options = 0, picks = 0;
+    std::istringstream lines(fork.out);
+    for (std::string line; std::getline(lines, line);) {
+        options += line.starts_with("   ") || line.starts_with(" * ");
+        picks += line.starts_with(" * ");
+    }
+    BOOST_TEST(options >= 20u);
+    BOOST_TEST(picks == 1u);
+    const auto ir = run_tool("emmy-compile", op + " --stage kernel");
+    BOOST_TEST(ir.out.find("b0: f32 = input x") != std::string::npos);
+    BOOST_TEST(ir.out.find("team ") != std::string::npos);
+    const auto text = run_tool("emmy-compile", op + " --stage text");
+    BOOST_TEST(text.out.find("extern \"C\" void ") != std::string::npos);
+    BOOST_TEST(text.out.find("#include") == std::string::npos);
+    const auto dumped = run_tool("emmy-compile", op + " --dump " + folder / "dump");
+    BOOST_TEST(dumped.code == 0);
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "dump")) {
+        BOOST_TEST(emmy::test::slurp(entry.path()) == text.out);
+        ++files;
+    }
+    BOOST_TEST(files == 1u);
+    const auto pinned = run_tool("emmy-compile", op + " --pin WORK=t4 --stage fork");
+    BOOST_TEST(pinned.out.find("WORK=t4") != std::string::npos);
+    BOOST_TEST(pinned.out.find("WORK=t16") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(help_is_approved) { emmy::test::approve("emmy-compile/help", run_tool("emmy-compile", "--help").out); }
