@@ -54,6 +54,7 @@ struct cpu_facts {
     bool b_adjacent = false;               ///< b is read along n without gaps
     // rows: a twist whose exponentials a later sweep computes again
     fold::value_id kept = fold::none, kept_again = fold::none;
+    bool sweeps = false;                   ///< rows: a later sweep stores along one axis
     bool has_fold = false;
 };
 

@@ -7,7 +7,7 @@ namespace emmy::kernel {
 
 struct prelude_function {
     std::string_view name;    ///< called as name_<lanes>(…)
-    std::string_view vector;  ///< text; $ = lanes, @ = bytes of a vector register of f32. Types: f32x$ i32x$ u32x$ u16x$
+    std::string_view vector;  ///< text; $ = lanes, ~d = lane numbers rotated by lanes / 2^d. Types: f32x$ i32x$ u32x$ u16x$ s16x$
     std::string_view scalar;  ///< text for one lane where it differs; empty = the same
 };
 
@@ -112,25 +112,45 @@ constexpr prelude_function cpu_prelude[] = {
      "    return r;\n"
      "}",
      "SI f32x1 sqrt_1(f32x1 x) { return __builtin_sqrtf(x); }"},
+    // NaN stays NaN in both.
+    {"at_least",
+     "SI f32x$ at_least_$(f32x$ x, f32x$ low) {\n"
+     "#if defined(__AVX512F__) && $ == 16\n"
+     "    return __builtin_ia32_maxps512_mask(low, x, f32x16{}, -1, 4);\n"
+     "#elif defined(__AVX__) && $ == 8\n"
+     "    return __builtin_ia32_maxps256(low, x);\n"
+     "#else\n"
+     "    return low > x ? low : x;\n"
+     "#endif\n"
+     "}", ""},
+    {"at_most",
+     "SI f32x$ at_most_$(f32x$ x, f32x$ high) {\n"
+     "#if defined(__AVX512F__) && $ == 16\n"
+     "    return __builtin_ia32_minps512_mask(high, x, f32x16{}, -1, 4);\n"
+     "#elif defined(__AVX__) && $ == 8\n"
+     "    return __builtin_ia32_minps256(high, x);\n"
+     "#else\n"
+     "    return high < x ? high : x;\n"
+     "#endif\n"
+     "}", ""},
     {"exp",
      "SI f32x$ exp_$(f32x$ x) {\n"
-     "    const f32x$ low = splat_$(-104.0f), high = splat_$(89.0f);\n"
-     "    f32x$ y = low > x ? low : x;\n"
-     "    y = high < y ? high : y;\n"
+     "    const f32x$ y = at_most_$(at_least_$(x, splat_$(-104.0f)), splat_$(89.0f));\n"
      "    const f32x$ t = y * 1.44269504088896341f + 12582912.0f, n = t - 12582912.0f;\n"
      "    f32x$ r = y - n * 0.693359375f;\n"
      "    r = n * 2.12194440e-4f + r;\n"
-     "    f32x$ p = r * 1.9875691500e-4f + 1.3981999507e-3f;\n"
-     "    p = p * r + 8.3334519073e-3f;\n"
-     "    p = p * r + 4.1665795894e-2f;\n"
-     "    p = p * r + 1.6666665459e-1f;\n"
-     "    p = p * r + 5.0000001201e-1f;\n"
-     "    p = p * (r * r) + r + 1.0f;\n"
+     "    f32x$ p = r * 0.00138145685f + 0.00836873148f;\n"
+     "    p = p * r + 0.041668389f;\n"
+     "    p = p * r + 0.166665211f;\n"
+     "    p = p * r + 0.49999994f;\n"
+     "    p = p * r + 1.0f;\n"
+     "    p = p * r + 1.0f;\n"
      "#if defined(__AVX512F__) && $ == 16\n"
      "    return __builtin_ia32_scalefps512_mask(p, n, f32x16{}, -1, 4);\n"
-     "#endif\n"
+     "#else\n"
      "    const i32x$ e = (i32x$)t - 0x4b400000, h = e >> 1;\n"
      "    return p * (f32x$)((h + 127) << 23) * (f32x$)((e - h + 127) << 23);\n"
+     "#endif\n"
      "}",
      "SI f32x1 exp_1(f32x1 x) { return __builtin_expf(x); }"},
     {"sigmoid", "SI f32x$ sigmoid_$(f32x$ x) { return 1.0f / (exp_$(-x) + 1.0f); }", ""},
@@ -157,10 +177,37 @@ constexpr prelude_function cpu_prelude[] = {
      "    return (a - q * b) * r + q;\n"
      "}",
      "SI f32x1 divide_by_1(f32x1 a, float b, float) { return a / b; }"},
-    {"sum", "SI float sum_$(f32x$ x) {\n    f32x$ y = x;\n    for (int w = $ / 2; w > 0; w /= 2)\n        for (int i = 0; i < w; ++i) y[i] += y[i + w];\n    return y[0];\n}", "SI float sum_1(f32x1 x) { return x; }"},
-    {"product", "SI float product_$(f32x$ x) {\n    float r = x[0];\n    for (int i = 1; i < $; ++i) r *= x[i];\n    return r;\n}", "SI float product_1(f32x1 x) { return x; }"},
-    {"largest", "SI float largest_$(f32x$ x) {\n    float r = x[0];\n    for (int i = 1; i < $; ++i) r = x[i] > r ? x[i] : r;\n    return r;\n}", "SI float largest_1(f32x1 x) { return x; }"},
-    {"least", "SI float least_$(f32x$ x) {\n    float r = x[0];\n    for (int i = 1; i < $; ++i) r = x[i] < r ? x[i] : r;\n    return r;\n}", "SI float least_1(f32x1 x) { return x; }"},
+    // All lanes in one: halves on halves.
+    {"sum",
+     "SI float sum_$(f32x$ x) {\n"
+     "    { const f32x$ y = __builtin_shufflevector(x, x, ~1); x = x + y; }\n    { const f32x$ y = __builtin_shufflevector(x, x, ~2); x = x + y; }\n"
+     "#if $ >= 8\n    { const f32x$ y = __builtin_shufflevector(x, x, ~3); x = x + y; }\n#endif\n"
+     "#if $ >= 16\n    { const f32x$ y = __builtin_shufflevector(x, x, ~4); x = x + y; }\n#endif\n"
+     "    return x[0];\n}",
+     "SI float sum_1(f32x1 x) { return x; }"},
+    {"product",
+     "SI float product_$(f32x$ x) {\n"
+     "    { const f32x$ y = __builtin_shufflevector(x, x, ~1); x = x * y; }\n    { const f32x$ y = __builtin_shufflevector(x, x, ~2); x = x * y; }\n"
+     "#if $ >= 8\n    { const f32x$ y = __builtin_shufflevector(x, x, ~3); x = x * y; }\n#endif\n"
+     "#if $ >= 16\n    { const f32x$ y = __builtin_shufflevector(x, x, ~4); x = x * y; }\n#endif\n"
+     "    return x[0];\n}",
+     "SI float product_1(f32x1 x) { return x; }"},
+    {"largest",
+     "SI float largest_$(f32x$ x) {\n"
+     "    { const f32x$ y = __builtin_shufflevector(x, x, ~1); x = y > x ? y : x; }\n    { const f32x$ y = __builtin_shufflevector(x, x, ~2); x = y > x ? y : x; }\n"
+     "#if $ >= 8\n    { const f32x$ y = __builtin_shufflevector(x, x, ~3); x = y > x ? y : x; }\n#endif\n"
+     "#if $ >= 16\n    { const f32x$ y = __builtin_shufflevector(x, x, ~4); x = y > x ? y : x; }\n#endif\n"
+     "    return x[0];\n}",
+     "SI float largest_1(f32x1 x) { return x; }"},
+    {"least",
+     "SI float least_$(f32x$ x) {\n"
+     "    { const f32x$ y = __builtin_shufflevector(x, x, ~1); x = y < x ? y : x; }\n    { const f32x$ y = __builtin_shufflevector(x, x, ~2); x = y < x ? y : x; }\n"
+     "#if $ >= 8\n    { const f32x$ y = __builtin_shufflevector(x, x, ~3); x = y < x ? y : x; }\n#endif\n"
+     "#if $ >= 16\n    { const f32x$ y = __builtin_shufflevector(x, x, ~4); x = y < x ? y : x; }\n#endif\n"
+     "    return x[0];\n}",
+     "SI float least_1(f32x1 x) { return x; }"},
+    {"fetch", "", "SI void fetch_1(const void* p) { __builtin_prefetch(p); }"},
+    {"fetch_to_write", "", "SI void fetch_to_write_1(const void* p) { __builtin_prefetch(p, 1); }"},
 };
 
 /// Functions of one or two f32 that the C library answers lane by lane: prelude name and builtin.

@@ -122,6 +122,7 @@ inline bool find_rows(const loop::kernel& k, const fold::tree& t, int lanes, cpu
     }
     out.form = cpu_form::rows;
     out.vectors = true;
+    for (const fold::step& s : root.steps) out.sweeps = out.sweeps || (s.is_term && !t.terms[s.id].is_fold() && t.terms[s.id].axes.size() == 1 && !t.grid.empty());
     // A twist's exponentials, computed again by a sweep over as many elements.
     for (const fold::step& s : root.steps) {
         if (!s.is_term || t.terms[s.id].kind != fold::term_kind::twist) continue;
@@ -258,9 +259,10 @@ inline result<void> legal(const cpu_schedules::state& s, const cpu_row& r) {
                 if (!in(r.work.m, {1, 4, 16, 64})) return work("items of 1, 4, 16 or 64 rows");
             }
             if (r.stage.by != transport::direct) {
-                if (f.kept == fold::none) return stage("no text: no sweep repeats what a fold computed");
-                if (r.stage.by != transport::smem || r.stage.depth != 1) return stage("d1/smem or no text");
                 if (!coop) return stage("no text without coop");
+                if (r.stage.by == transport::smem && f.kept == fold::none) return stage("smem-async or no text: no sweep repeats what a fold computed");
+                if (r.stage.by == transport::async && !f.sweeps) return stage("no text: no sweep of the row follows its folds");
+                if (!(r.stage.by == transport::smem && r.stage.depth <= 2) && !(r.stage.by == transport::async && r.stage.depth == 2)) return stage("d1/smem, d2/smem, d2/smem-async or no text");
             }
             return {};
         case cpu_form::columns:
@@ -336,8 +338,8 @@ inline cpu_row default_row(const cpu_schedules::state& s) {
             break;
         case cpu_form::rows:
             r.work = t(lanes);
-            r.reduce.coop = coop_mode::interleaved, r.reduce.accumulators = 4;
-            if (f.kept != fold::none) r.stage = {transport::smem, 1, 1};
+            r.reduce.coop = coop_mode::interleaved, r.reduce.accumulators = f.kept != fold::none ? 8 : 4;
+            if (f.sweeps) r.stage = {f.kept != fold::none ? transport::smem : transport::async, 2, 1};
             break;
         case cpu_form::columns:
             r.work = t(32);
@@ -397,7 +399,7 @@ inline std::vector<cpu_row> enumerate(const cpu_schedules::state& s) {
             for (int w : {4, 8, 16})
                 for (int q : {1, 4, 16, 64})
                     for (int r : {1, 2, 4, 8})
-                        for (const knob::stage& st : {knob::stage{}, knob::stage{transport::smem, 1, 1}}) offer({t(w, q), {}, coop(coop_mode::interleaved, r), st, {}});
+                        for (const knob::stage& st : {knob::stage{}, knob::stage{transport::smem, 1, 1}, knob::stage{transport::smem, 2, 1}, knob::stage{transport::async, 2, 1}}) offer({t(w, q), {}, coop(coop_mode::interleaved, r), st, {}});
             break;
         case cpu_form::columns:
             for (int r : {1, 2, 4, 8}) offer({{}, {}, coop(coop_mode::none, r), {}, {}});
@@ -463,7 +465,7 @@ EMMY_DECL knob_pairs cpu_schedules::pairs(const cpu_row& row) const {
     const auto add = [&]<class F>(F, const std::string& key, const typename F::value_type& v) { out.emplace_back(key, std::string(F::spell(v).view())); };
     add(knob::RASTER{}, "RASTER", row.raster);
     for (const std::string& key : state_->fold_keys) add(knob::REDUCE{}, key, row.reduce);
-    const bool staged = form == cpu_form::contraction || (form == cpu_form::rows && state_->facts.kept != fold::none);
+    const bool staged = form == cpu_form::contraction || (form == cpu_form::rows && state_->facts.sweeps);
     if (staged) add(knob::STAGE{}, "STAGE", row.stage);
     if (form == cpu_form::contraction || form == cpu_form::map) add(knob::TILE{}, "TILE", row.tile);
     add(knob::WORK{}, "WORK", row.work);

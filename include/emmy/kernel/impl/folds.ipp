@@ -10,6 +10,7 @@ public:
     lowering(const fork::cpu_schedules& s, const fork::cpu_row& row) : builder(s.kernel(), s.tree()), row_(row), target_(s.target()), facts_(s.facts()) {
         coop_ = row.reduce.coop != knob::coop_mode::none;
         chains_ = row.reduce.coop == knob::coop_mode::transposed ? row.work.n / 32 : row.reduce.accumulators;
+        fetch_ahead_ = facts_.form == fork::cpu_form::rows && row.stage.depth == 2;
         lanes_ = coop_ && facts_.form == fork::cpu_form::rows ? row.work.n : 1;
     }
 
@@ -47,6 +48,40 @@ public:
     }
 
 protected:
+    /// The line that `s` will touch at coordinate `at` of an axis of its own, in this row or (next) the one after it.
+    void fetch(block& b, fold::value_id s, point& row, std::uint32_t axis, expr_id at, bool next) {
+        point& p = new_point(&row, b);
+        if (next) bind(p, t_.grid.back(), add(coordinate(t_.grid.back(), row), num(1)));
+        bind(p, axis, at);
+        add(b, {.kind = node_kind::fetch, .streaming = !next, .memory = memory_of(k_.body.stmts[s].buffer), .at = offset(s, p)});
+    }
+    /// What the sweeps of this row will store, fetched while a fold runs over as many elements.
+    void fetch_stores(block& b, point& row, expr_id at) {
+        for (const fold::step& s : t_.terms[t_.root].steps) {
+            if (!s.is_term || t_.terms[s.id].is_fold() || t_.terms[s.id].axes.size() != 1) continue;
+            for (const fold::step& x : t_.terms[s.id].steps)
+                if (!x.is_term && k_.body.stmts[x.id].kind == loop::stmt_kind::write) fetch(b, x.id, row, t_.terms[s.id].axes[0], at, false);
+        }
+    }
+    /// What the first fold of the next row will read.
+    void fetch_next_row(block& b, point& row, expr_id at) {
+        for (const fold::step& s : t_.terms[t_.root].steps) {
+            if (!s.is_term || !t_.terms[s.id].is_fold()) continue;
+            for (const fold::step& x : t_.terms[s.id].steps) {
+                if (x.is_term || k_.body.stmts[x.id].kind != loop::stmt_kind::load) continue;
+                const fold::axis_set both_axes = fold::axis_set{1} << t_.grid.back() | fold::axis_set{1} << t_.terms[s.id].axes[0];
+                if ((t_.depends[x.id] & both_axes) == both_axes) fetch(b, x.id, row, t_.terms[s.id].axes[0], at, true);
+            }
+            return;
+        }
+    }
+    bool is_last_fold(const fold::term& term) const {
+        const fold::term* last = nullptr;
+        for (const fold::step& s : t_.terms[t_.root].steps)
+            if (s.is_term && t_.terms[s.id].is_fold()) last = &t_.terms[s.id];
+        return last == &term;
+    }
+
     void on_fold(fold::term_id term, point& p) override {
         point* one[] = {&p};
         fold_at(term, one);
@@ -92,12 +127,17 @@ protected:
                 for (int c = 0; c < chains; ++c) slot(p, s, c) = start(*at[p]->where, t_.types[states[s]], width, identity(states[s]));
             }
         block& outer = *at[0]->where;
+        const bool ahead = fetch_ahead_ && is_last_fold(term) && (states.size() == term.states.size() || keep != kernel::none);
         const auto steps = [&](expr_id begin, expr_id limit, std::int64_t by, int count, int width, const auto& target_of) {
             block& body = new_block();
             const name_id k = fresh("k");
             for (int c = 0; c < count; ++c)
                 for (std::size_t p = 0; p < at.size(); ++p) {
                     const expr_id place = add(p_.exprs.name(k), num(std::int64_t{c} * width));
+                    if (ahead && width > 1) {
+                        fetch_stores(body, *at[p], place);
+                        if (keep != kernel::none) fetch_next_row(body, *at[p], place);
+                    }
                     point& here = step_point(*at[p], body, axis, place, width);
                     for (std::size_t s = 0; s < states.size(); ++s) {
                         const value_id v = value_of(t_.args[states[s]][0], here);
@@ -148,7 +188,9 @@ protected:
             const value_id next = start_as(body, m);
             std::vector<point*> here;
             for (int c = 0; c < count; ++c) {
-                here.push_back(&step_point(p, body, axis, add(p_.exprs.name(k), num(std::int64_t{c} * width)), width));
+                const expr_id place = add(p_.exprs.name(k), num(std::int64_t{c} * width));
+                here.push_back(&step_point(p, body, axis, place, width));
+                if (fetch_ahead_ && width > 1 && is_last_fold(term)) fetch_stores(body, p, place);
                 update(body, next, loop::op::maximum, {value_of(t_.args[pivot][0], *here.back())});
             }
             const value_id scale = apply(body, loop::op::exp, {apply(body, loop::op::subtract, {m, next})});
@@ -199,6 +241,7 @@ protected:
                 if (kept_ != kernel::none && facts_.kept_again != fold::none && (t_.depends[facts_.kept_again] >> axis & 1) != 0)
                     x.values[facts_.kept_again] = load(body, kept_, add(p_.exprs.name(i), num(std::int64_t{c} * width)), width);
                 here.push_back(&x);
+                if (fetch_ahead_ && kept_ == kernel::none && width > 1 && depth == 0) fetch_next_row(body, up, add(p_.exprs.name(i), num(std::int64_t{c} * width)));
             }
             if (depth + 1 < term.axes.size())
                 for (point* x : here) sweep(term, *x, depth + 1);
@@ -219,7 +262,7 @@ protected:
     const fork::cpu_row& row_;
     const fork::cpu_target& target_;
     const fork::cpu_facts& facts_;
-    bool coop_ = false, streaming_ = false;
+    bool coop_ = false, streaming_ = false, fetch_ahead_ = false;
     int chains_ = 1, lanes_ = 1;
     memory_id kept_ = kernel::none;
 };

@@ -70,10 +70,13 @@ private:
 
     static std::string instance(std::string_view text, int lanes) {
         std::string out;
-        for (char c : text) {
-            if (c == '$') out += std::to_string(lanes);
-            else if (c == '@') out += std::to_string(lanes * 4);
-            else out += c;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (text[i] == '$') out += std::to_string(lanes);
+            else if (text[i] == '@') out += std::to_string(lanes * 4);
+            else if (text[i] == '~' && i + 1 < text.size() && text[i + 1] >= '1' && text[i + 1] <= '9') {
+                const int by = lanes >> (text[++i] - '0');
+                for (int l = 0; l < lanes; ++l) out += (l == 0 ? "" : ", ") + std::to_string((l + by) % lanes);
+            } else out += text[i];
         }
         return out;
     }
@@ -403,6 +406,7 @@ private:
                 }
                 line("}");
                 break;
+            case node_kind::fetch: line((n.streaming ? "fetch_to_write_1(" : "fetch_1(") + name(n.memory) + " + " + term(n.at) + ");"); break;
             case node_kind::barrier: line("launch->barrier(launch->team);"); break;
         }
     }
