@@ -126,6 +126,7 @@ EMMY_DECL result<std::optional<bounded_value>> interpreter::implementation::eval
     out.value = model.mode == numeric_mode::typed || reads_as_integer(t) ? round_to(t, real) : real;
     if (reads_as_integer(t)) out.bound += out.bound > 0 ? 1 : 0;
     else if (t != dtype::f32 && t != dtype::f64) out.bound += std::fabs(out.value - real);
+    if (out.bound != out.bound) out.bound = interp::no_bound;
     return std::optional(out);
 }
 
