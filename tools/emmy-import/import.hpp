@@ -18,14 +18,15 @@ struct source {
     std::string prefix;  ///< of its label: "golden" for a file, "freeze" for the files of a directory
 };
 
-/// Files to read, in order. Errors (user): no source, a path that is not there, a directory without *.json, another kind of file.
+/// Files to read, in order. Errors (user): no source, a directory without *.json, another kind
+/// of file. (input): a path that is not there.
 inline result<std::vector<source>> sources_of(const std::vector<std::string>& paths) {
     if (paths.empty()) return refuse(fault_kind::user, "found no source, expected golden files or directories of them", "SOURCE");
     std::vector<source> out;
     for (const std::string& path : paths) {
         std::error_code error;
         const auto kind = std::filesystem::status(path, error).type();
-        if (kind == std::filesystem::file_type::not_found) return refuse(fault_kind::user, "found no such file, expected a golden file or a directory", "SOURCE", path);
+        if (kind == std::filesystem::file_type::not_found) return refuse(fault_kind::input, "found no such file, expected a golden file or a directory", "SOURCE", path);
         if (kind != std::filesystem::file_type::directory) {
             if (std::filesystem::path(path).extension() != ".json") return refuse(fault_kind::user, "found no .json file, expected a golden file or a directory of them", "SOURCE", path);
             out.push_back({path, "golden"});

@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
     line.self()
         .positional("SOURCE", paths, "Golden file (*.json), or a directory of them (a freeze)")
         .flag("--dry-run", dry_run, "Read and check everything, write nothing")
-        .common(tools::takes::db | tools::takes::output | tools::takes::progress, options)
+        .option("--db", options.db, "Dataset store to fill, made when absent; never the default store")
+        .common(tools::takes::output | tools::takes::progress, options)
         .example("emmy-import goldens/h100_sm90.json --db dataset.db", "one golden file")
         .example("emmy-import freeze/ --db dataset.db --dry-run", "what a directory of frozen files would add");
     if (const auto code = line.parse(argc, argv)) return *code;

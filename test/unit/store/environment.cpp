@@ -46,6 +46,8 @@ BOOST_AUTO_TEST_CASE(another_version_is_refused_or_moved_aside) {
     const test::scratch dir;
     { BOOST_REQUIRE(environment::open(dir / "db", writer())); }
     BOOST_TEST(refusal(environment::open(dir / "db", reader({}, 1))).find("found a store of version 1.0, expected 1.1") != std::string::npos);
+    // Another kind is never moved aside.
+    BOOST_TEST(refusal(environment::open(dir / "db", writer(store_kind::dataset, 1))).find("found a tuning store of another version") != std::string::npos);
     {
         const auto moved = environment::open(dir / "db", writer(store_kind::tuning, 1));
         BOOST_REQUIRE_MESSAGE(moved, refusal(moved));

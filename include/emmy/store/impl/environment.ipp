@@ -255,6 +255,9 @@ inline result<void> open_state(environment_state& s, const open_options& options
             EMMY_TRY(again, peek(s));
             if (again.what == stamp::other) {
                 if (!options.kind && again.kind != 1 && again.kind != 2) return refuse(fault_kind::store, "found a store of another version, and its kind is not given", {}, s.path);
+                const bool known_kind = again.kind == 1 || again.kind == 2;
+                if (known_kind && options.kind && static_cast<store_kind>(again.kind) != *options.kind)
+                    return refuse(fault_kind::store, "found a " + std::string(name(static_cast<store_kind>(again.kind))) + " store of another version, expected a " + std::string(name(*options.kind)) + " store", {}, s.path);
                 s.kind = options.kind ? *options.kind : static_cast<store_kind>(again.kind);
                 EMMY_CHECK_OK(set_aside(s, again));
             } else {
