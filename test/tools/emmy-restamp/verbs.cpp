@@ -170,6 +170,23 @@ BOOST_AUTO_TEST_CASE(the_dispatcher_runs_the_tool) {
     BOOST_TEST(run_tool("emmy", "--complete restamp list").out.find("--missing\n") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(the_shell_completes_verbs_flags_and_files) {
+    const test::scratch_folder folder;
+    BOOST_REQUIRE(write_file_atomically(folder / "list.json", "{}").has_value());
+    auto complete = [&](const std::string& words) {
+        const std::string command = "cd '" + folder.path.string() + "' && PATH='" EMMY_BINARY_DIR "/bin':$PATH bash -c 'source \"" EMMY_SOURCE_DIR
+                                    "/tools/emmy/completion.bash\"; COMP_WORDS=(" + words + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _emmy; echo \"${COMPREPLY[@]}\"' >out";
+        BOOST_REQUIRE(std::system(command.c_str()) == 0);
+        return test::slurp(folder / "out");
+    };
+    BOOST_TEST(complete("emmy-restamp l") == "list lint\n");
+    BOOST_TEST(complete("emmy restam") == "restamp\n");
+    BOOST_TEST(complete("emmy restamp k") == "kernels\n");
+    BOOST_TEST(complete("emmy restamp list --m") == "--missing\n");
+    BOOST_TEST(complete("emmy-restamp list --format c") == "csv\n");
+    BOOST_TEST(complete("emmy-restamp list li") == "list.json\n");
+}
+
 BOOST_AUTO_TEST_CASE(peer_files_are_listed_as_counted) {
     if (test::peer_documents().empty()) return;
     const std::string folder = (test::shared_data() / "golden").string();
