@@ -47,9 +47,9 @@ public:
             const store::knob_list knobs = space_->pairs(options.rows()[i]);
             if (std::any_of(out.rows.begin(), out.rows.end(), [&](const bench_row& r) { return r.record_knobs == knobs && r.lane.context == s_.base.context; })) continue;
             bench_row row = row_of("sample", s_.base, knobs);
-            // A row that is thirty times slower than the pick has lost; it need not run to its end.
+            // A row that is thirty times slower than the pick has lost and need not run to its end; five times, and two samples do.
             if (pick_us > 0) s_.worker.limit(std::clamp(30 * pick_us * 1e-6, 2.0, 10.0), 60);
-            EMMY_CHECK_OK(measure(out, row));
+            EMMY_CHECK_OK(measure(out, row, pick_us > 0 ? std::max(5 * pick_us * 1e-6, 0.02) : 0));
             s_.worker.limit(10, 60);
             out.rows.push_back(std::move(row));
         }
@@ -100,7 +100,7 @@ private:
     }
     /// Enough samples, or so slow that fewer filled the time.
     bool good_enough(const store::timing& t) const {
-        return t.samples >= static_cast<std::uint32_t>(s_.asked.least_samples) || t.samples * t.median * 1e-6 >= s_.asked.seconds;
+        return t.samples >= static_cast<std::uint32_t>(s_.asked.least_samples) || t.samples * t.mean * 1e-6 >= std::min(s_.asked.seconds, 0.04);
     }
 
     result<device::kernel_text> text_of(const fork::cpu_row& row, const lane& l, std::vector<std::string>& symbols) {
@@ -114,7 +114,7 @@ private:
     }
 
     /// One row through all gates; recorded when it is clean, or when it failed by itself. Faults only of the store.
-    result<void> measure(bench_result& out, bench_row& row) {
+    result<void> measure(bench_result& out, bench_row& row, double slow_seconds = 0) {
         if (!s_.asked.again) {
             EMMY_TRY(txn, s_.db->read());
             EMMY_TRY(known, evidence::find_local(txn, row.lane.context, out.what.identity, out.what.bindings, row.record_knobs, producer()));
@@ -132,13 +132,13 @@ private:
                 return {};
             }
         }
-        measure_now(out, row);
+        measure_now(out, row, slow_seconds);
         if (row.status == status::ok || row.status == status::bench_fail) EMMY_CHECK_OK(record(out, row));
         finished(row);
         return {};
     }
 
-    void measure_now(bench_result& out, bench_row& row) {
+    void measure_now(bench_result& out, bench_row& row, double slow_seconds) {
         const auto fail = [&](status s, std::string reason) { row.status = s, row.reason = std::move(reason); };
         const auto lost = [&](const fault& f) { fail(s_.worker.last_loss() == device::loss::compile_overrun ? status::compile_timeout : status::bench_fail, f.line()); };
         // First gate: the row that is printed is the row that was asked for.
@@ -154,9 +154,11 @@ private:
         if (std::string wrong = answer_->check(arena_); !wrong.empty()) return fail(status::flagged, "wrong answer: " + wrong);
         device::measure_request request;
         request.kernels = {std::move(*text)}, request.launches = {how}, request.effort = effort(row.lane);
+        request.effort.slow_seconds = slow_seconds;
         auto times = s_.worker.measure(request, arena_);
         if (!times) return lost(times.error());
         row.time = times->kernels.front();
+        if (row.time.disturbed * 2 > row.time.samples) row.reason = "the machine was busy during " + std::to_string(row.time.disturbed) + " of " + std::to_string(row.time.samples) + " samples";
         // Second gate.
         if (const auto most = s_.worker.measure_ceilings(row.lane.team)) {
             if (std::string why = device::implausible(row.time.median, work_.least, *most); !why.empty()) return fail(status::flagged, "impossible: " + why);

@@ -73,7 +73,7 @@ inline void write_row(json::writer& w, const bench_row& r) {
     w.key("team").integer(r.lane.team);
     if (!r.asked.empty()) w.key("pins"), write_knobs(w, r.asked);
     w.key("record_knobs"), write_knobs(w, r.record_knobs);
-    if (!r.reason.empty()) w.key(r.status == status::flagged ? "flag" : "error").string(r.reason);
+    if (!r.reason.empty()) w.key(r.status == status::flagged ? "flag" : r.believed() ? "note" : "error").string(r.reason);
     w.end_object();
 }
 

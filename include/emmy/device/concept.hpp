@@ -76,6 +76,7 @@ struct effort {
     double window_seconds = 500e-6;       ///< one sample times as many launches as fill this
     double tight = 0.01;                  ///< stop once the interval's half width is below this part of the median
     double budget_seconds = 1.0;          ///< stop anyway
+    double slow_seconds = 0;              ///< a launch that takes longer has lost anyway: two samples will do; 0 = no such limit
     bool cold = false;                    ///< every launch alone, its buffers evicted before
 };
 

@@ -13,6 +13,7 @@ struct statistics {
     int samples = 0;
     int batch = 1;                ///< launches a sample
     bool cold = false;
+    int disturbed = 0;            ///< samples during which the measuring thread did not always run: the machine was busy
     bool tight = false;           ///< stopped because the interval was narrow, not because the budget ended
 
     /// Half width of the interval as a part of the median.

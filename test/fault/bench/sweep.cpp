@@ -78,6 +78,7 @@ sweep_run run_sweep(const std::string& folder, int kill_after) {
         pending.append(chunk, static_cast<std::size_t>(got));
         for (std::size_t end; (end = pending.find('\n')) != std::string::npos; pending.erase(0, end + 1)) {
             const std::string line = pending.substr(0, end);
+            if (line.starts_with("Running ")) continue;  // the test runner's own line
             out.said += line + "\n";
             (line.starts_with("cached") ? out.cached : line.starts_with("ok") ? out.measured : out.other)++;
         }

@@ -83,7 +83,7 @@ inline void write_measure(json::writer& w, const measure_request& r) {
     w.key("reference").begin_array().integer(static_cast<int>(ref.what)).integer(ref.m).integer(ref.n).integer(ref.k).integer(ref.batch).integer(ref.transposed);
     w.integer(static_cast<std::int64_t>(ref.read_bytes)).integer(static_cast<std::int64_t>(ref.write_bytes)).end_array();
     const effort& e = r.effort;
-    w.key("effort").begin_array().integer(e.warm_up).integer(e.least_samples).integer(e.most_samples).real(e.window_seconds).real(e.tight).real(e.budget_seconds).integer(e.cold).end_array();
+    w.key("effort").begin_array().integer(e.warm_up).integer(e.least_samples).integer(e.most_samples).real(e.window_seconds).real(e.tight).real(e.budget_seconds).integer(e.cold).real(e.slow_seconds).end_array();
 }
 
 /// An array of numbers, exactly `count` of them.
@@ -124,21 +124,21 @@ inline result<measure_request> read_measure(json::fields& f) {
     out.against.batch = static_cast<long long>(r[4]), out.against.transposed = r[5] != 0;
     out.against.read_bytes = static_cast<std::uint64_t>(r[6]), out.against.write_bytes = static_cast<std::uint64_t>(r[7]);
     EMMY_TRY(how, f.need("effort"));
-    EMMY_TRY(e, read_numbers(*how, f.at("effort"), 7));
+    EMMY_TRY(e, read_numbers(*how, f.at("effort"), 8));
     const auto bounded = [](double v, int most) { return static_cast<int>(v < 0 ? 0 : v > most ? most : v); };
     out.effort.warm_up = bounded(e[0], 100000), out.effort.least_samples = bounded(e[1], 100000), out.effort.most_samples = bounded(e[2], 1000000);
-    out.effort.window_seconds = e[3], out.effort.tight = e[4], out.effort.budget_seconds = e[5], out.effort.cold = e[6] != 0;
+    out.effort.window_seconds = e[3], out.effort.tight = e[4], out.effort.budget_seconds = e[5], out.effort.cold = e[6] != 0, out.effort.slow_seconds = e[7];
     return out;
 }
 
 inline void write_statistics(json::writer& w, const statistics& s) {
     w.begin_array().real(s.median).real(s.min).real(s.max).real(s.mean).real(s.variance).real(s.low).real(s.high);
-    w.integer(s.samples).integer(s.batch).integer(s.cold).integer(s.tight).end_array();
+    w.integer(s.samples).integer(s.batch).integer(s.cold).integer(s.tight).integer(s.disturbed).end_array();
 }
 inline result<statistics> read_statistics(const json::value& v, const json::path& at) {
-    EMMY_TRY(n, read_numbers(v, at, 11));
+    EMMY_TRY(n, read_numbers(v, at, 12));
     statistics out{n[0], n[1], n[2], n[3], n[4], n[5], n[6]};
-    out.samples = static_cast<int>(n[7]), out.batch = static_cast<int>(n[8]), out.cold = n[9] != 0, out.tight = n[10] != 0;
+    out.samples = static_cast<int>(n[7]), out.batch = static_cast<int>(n[8]), out.cold = n[9] != 0, out.tight = n[10] != 0, out.disturbed = static_cast<int>(n[11]);
     return out;
 }
 
