@@ -91,4 +91,5 @@ EMMY_DECL std::string print(const loop::kernel& k, const tree& t);
 
 #ifdef EMMY_HEADER_ONLY
 #include <emmy/fold/impl/lift.ipp>
+#include <emmy/fold/impl/print.ipp>
 #endif

@@ -115,7 +115,9 @@ constexpr prelude_function cpu_prelude[] = {
     // NaN stays NaN in both.
     {"at_least",
      "SI f32x$ at_least_$(f32x$ x, f32x$ low) {\n"
-     "#if defined(__AVX512F__) && $ == 16\n"
+     "#if defined(__AVX512F__) && defined(__clang__) && $ == 16\n"
+     "    return __builtin_ia32_maxps512(low, x, 4);\n"
+     "#elif defined(__AVX512F__) && $ == 16\n"
      "    return __builtin_ia32_maxps512_mask(low, x, f32x16{}, -1, 4);\n"
      "#elif defined(__AVX__) && $ == 8\n"
      "    return __builtin_ia32_maxps256(low, x);\n"
@@ -125,7 +127,9 @@ constexpr prelude_function cpu_prelude[] = {
      "}", ""},
     {"at_most",
      "SI f32x$ at_most_$(f32x$ x, f32x$ high) {\n"
-     "#if defined(__AVX512F__) && $ == 16\n"
+     "#if defined(__AVX512F__) && defined(__clang__) && $ == 16\n"
+     "    return __builtin_ia32_minps512(high, x, 4);\n"
+     "#elif defined(__AVX512F__) && $ == 16\n"
      "    return __builtin_ia32_minps512_mask(high, x, f32x16{}, -1, 4);\n"
      "#elif defined(__AVX__) && $ == 8\n"
      "    return __builtin_ia32_minps256(high, x);\n"

@@ -137,12 +137,12 @@ struct lifter {
                 t.types[s] = st.type != dtype::none ? st.type : dtype::f32;
                 break;
             case loop::stmt_kind::write:
-                if (open_folds > 0) return refuse(no_lowering("a store inside a reduction"));
                 if (st.atomic) return refuse(no_lowering("an atomic store"));
                 if (st.swizzle != no_name) return refuse(no_lowering("a swizzled store"));
                 if (st.args.count != 1) return refuse(no_lowering("a vector store"));
                 EMMY_CHECK_OK(note_args(s, st.args));
                 EMMY_CHECK_OK(note_expressions(s, st.index));
+                if (open_folds > 0) return refuse(no_lowering("a store inside a reduction"));
                 break;
             case loop::stmt_kind::pre:
             case loop::stmt_kind::carry: return refuse(no_lowering("a state carried between steps"));
@@ -268,16 +268,14 @@ struct lifter {
             made.operands.push_back(o);
         };
         if (made.kind == term_kind::inner)
-            for (value_id v : t.args[t.args[made.states[0]][0]]) made.operands.push_back({operand::form::value, v, none});
+            for (value_id v : t.args[t.args[made.states[0]][0]])
+                made.operands.push_back({b.stmts[v].kind == loop::stmt_kind::load && t.gathers[v].empty() ? operand::form::slab : operand::form::value, v, none});
         for (const step& x : made.steps) {
             if (x.is_term) continue;
             if (b.stmts[x.id].kind == loop::stmt_kind::load) continue;
             for (value_id v : t.args[x.id])
                 if (std::none_of(made.states.begin(), made.states.end(), [&](value_id s) { return s == v; })) add(v);
         }
-        if (made.kind == term_kind::inner)
-            for (operand& o : made.operands)
-                if (o.from == operand::form::value && b.stmts[o.value].kind == loop::stmt_kind::load) o.from = operand::form::slab;
     }
 };
 
