@@ -67,7 +67,7 @@ int one(device::cpu::host_device& device, const fork::cpu_target& target, const 
     }
     device::measure_request request;
     request.kernels = {best}, request.launches = {how}, request.against = work.against, request.interleave = true;
-    request.effort = {.warm_up = 10, .least_samples = pairs, .most_samples = pairs, .budget_seconds = 30};
+    request.effort = {.warm_up = 10, .least_samples = pairs, .most_samples = pairs, .window_seconds = 2e-3, .budget_seconds = 30};
     const auto both = device.measure(request, *arena);
     if (!both) return fail(what.name, both.error());
     if (!both->against) {

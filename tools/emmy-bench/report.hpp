@@ -29,10 +29,10 @@ inline std::string people(const session& s, const bench_result& r, tools::format
         return out;
     }
     if (r.first) out += "  first pick   " + evidence::line(*r.first) + "\n";
-    tools::table rows("", {{"row"}, {"lane"}, {"us"}, {"+-"}, {"min"}, {"n"}, {"status"}, {"knobs"}});
+    tools::table rows("", {{"row"}, {"lane"}, {"team"}, {"us"}, {"+-"}, {"min"}, {"n"}, {"status"}, {"knobs"}});
     for (const bench_row& row : r.rows) {
         const bool timed = row.time.median > 0;
-        rows.add({tools::cell::text(row.label), tools::cell::text(row.lane.name()), timed ? tools::cell::real(row.time.median) : tools::cell(),
+        rows.add({tools::cell::text(row.label), tools::cell::text(row.lane.name()), tools::cell::integer(row.lane.team), timed ? tools::cell::real(row.time.median) : tools::cell(),
             timed && row.status != status::cached ? tools::cell::text(fixed(row.time.spread() * 100, 1) + "%") : tools::cell(), timed ? tools::cell::real(row.time.min) : tools::cell(),
             timed ? tools::cell::integer(row.time.samples) : tools::cell(), tools::cell::text(name(row.status)),
             tools::cell::text(evidence::knobs_text(row.record_knobs.empty() ? row.asked : row.record_knobs))});
