@@ -186,6 +186,15 @@ BOOST_AUTO_TEST_CASE(a_reduction_behind_an_unrelated_loop_is_tabled) {
     BOOST_TEST(load_real(dtype::f32, (*whole)[0].data(), 0) == *alone);
 }
 
+BOOST_AUTO_TEST_CASE(unseeded_and_strided_loops) {
+    const auto strided = [](const std::string& body) { return R"({"StridedLoop":{"axis":{"name":"j","extent":9},"start":"1","step":"3","body":[)" + body + "]}}"; };
+    const auto every_third = kernel_of({{"x", "f32", "[9]"}}, {{"y", "f32", "[1]"}}, join({strided(join({load("a", "x", {"j"}), accum("s", "a")})), write("y", {"0"}, "s")}));
+    BOOST_TEST(outputs(every_third, {{0, 1, 2, 3, 4, 5, 6, 7, 8}}) == (reals{1 + 4 + 7}), each);
+    const std::string again = R"({"Loop":{"axis":{"name":"i","extent":2},"seed":false,"body":[)" + join({load("b", "x", {"i"}), accum("s", "b")}) + "]}}";
+    const auto continued = kernel_of({{"x", "f32", "[3]"}}, {{"y", "f32", "[1]"}}, join({over("j", 3, join({load("a", "x", {"j"}), accum("s", "a")})), again, write("y", {"0"}, "s")}));
+    BOOST_TEST(outputs(continued, {{1, 2, 4}}) == (reals{10}), each);
+}
+
 BOOST_AUTO_TEST_CASE(reduce_loops_can_be_cut) {
     const auto k = kernel_of({{"x", "f32", "[2,9]"}}, {{"y", "f32", "[2]"}}, over("i", 2, over("j", 9, join({load("a", "x", {"i", "j"}), accum("s", "a")})) + "," + write("y", {"i"}, "s")));
     loop::interpret_options cut;
