@@ -1,5 +1,5 @@
 #pragma once
-#include <emmy/loop/impl/interpret_plan.ipp>
+#include <emmy/loop/impl/interpret_program.ipp>
 #include <emmy/loop/impl/interpret_scalar.ipp>
 
 #include <cmath>
