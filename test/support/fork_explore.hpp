@@ -2,6 +2,7 @@
 // Runs many schedule rows of one kernel on this processor and compares each with the interpreter.
 #include <emmy/core/numeric.hpp>
 #include <emmy/kernel/text.hpp>
+#include <emmy/loop/dims.hpp>
 #include <emmy/loop/interpret.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -149,7 +150,7 @@ inline explored explore_rows(const loop::kernel& k, std::size_t count, double bo
             for (int parts : {1, 3}) {
                 std::vector<long long> values;
                 for (const std::string& s : texts[c].symbols) {
-                    long long v = default_hint;
+                    long long v = loop::hint_of(k, k.body.names.find(s));
                     for (const auto& given : sizes)
                         if (given.symbol == s) v = given.size;
                     values.push_back(v);

@@ -67,6 +67,26 @@ BOOST_AUTO_TEST_CASE(linear_rows) {
     explore({"linear(input: f32[50,200], weight: f32[72,200], bias: f32[72])", 200, 3e-6});
     explore({"linear(input: f32[50,200], weight: f32[64,200])", 200, 3e-6});
 }
+BOOST_AUTO_TEST_CASE(rows_of_narrower_vectors) {
+    for (int bytes : {16, 32}) {
+        const fork::cpu_target target = fork::make_cpu_target(bytes, 32 << 10, 256 << 10, 2 << 20, 2);
+        for (const char* op : {"softmax(x: f32[5,77], dim=-1)", "sum(x: f16[40,33], dim=0)", "gelu_tanh(x: bf16[9,70])", "matmul(f16[30,140],f16[140,45])"})
+            test::explore_rows(kernel_of(op), 24, 2e-2, {}, 3, target);
+    }
+}
+BOOST_AUTO_TEST_CASE(outputs_beyond_the_last_cache_stream) {
+    fork::cpu_target target = test::host_target();
+    target.last_cache_bytes = 4096;
+    for (const char* op : {"relu(x: f32[64,96])", "relu(x: f32[seq_len=9,48])", "add(x: f32[31,33], y: f32[33])"}) {
+        const auto seen = test::explore_rows(kernel_of(op), 12, 0, {}, 4, target);
+        BOOST_CHECK_GE(seen.tried, 8u);
+    }
+    auto schedules = fork::cpu_schedules::make(kernel_of("relu(x: f32[64,96])"), target);
+    BOOST_REQUIRE(schedules);
+    auto text = kernel::lower_cpu(*schedules, schedules->rows()[0]);
+    BOOST_REQUIRE(text);
+    BOOST_CHECK(text->source.find("stream_f32_") != std::string::npos);
+}
 BOOST_AUTO_TEST_CASE(no_two_rows_print_one_text) {
     for (const char* op : {"relu(x: f32[512,4096])", "sum(x: f32[512,2048], dim=-1)", "softmax(x: f32[512,2048], dim=-1)", "rms_norm(x: f32[512,4096], weight: f32[4096])",
                            "sum(x: f32[200,57], dim=0)", "matmul(f32[256,256],f32[256,256])", "matmul(f32[seq_len=70,300],f32[300,75])"}) {

@@ -303,7 +303,7 @@ inline result<void> legal(const cpu_schedules::state& s, const cpu_row& r) {
     if (m_static && r.tile.fm > 1 && r.tile.fm >= 2 * M) return tile("fewer rows than twice the outer extent " + std::to_string(M));
     if (inner_static && r.tile.fn > 1 && columns >= 2 * inner) return tile("fewer columns than twice the inner extent " + std::to_string(inner));
     if (threads) {
-        if (!in(r.work.n, {4, 8, 16, 32}) || !in(r.work.m, {4, 8, 16, 24, 32, 48, 64, 96})) return work("t<n>x<m> with n of 4, 8, 16, 32 and m of 4, 8, 16, 24, 32, 48, 64, 96 register tiles");
+        if (!in(r.work.n, {4, 8, 16, 32}) || !in(r.work.m, {4, 8, 11, 16, 22, 32, 43, 64, 86})) return work("t<n>x<m> with n of 4, 8, 16, 32 and m of 4, 8, 11, 16, 22, 32, 43, 64, 86 register tiles");
         if (inner_static && r.work.n > 4 && r.work.n / 2 * columns >= inner) return work("a smaller n: half of it covers the inner extent " + std::to_string(inner));
         if (m_static && r.work.m > 4 && r.work.m * std::int64_t{r.tile.fm} * 3 >= 4 * M + 12 * r.tile.fm) return work("a smaller m: the outer extent is " + std::to_string(M));
     }
@@ -359,10 +359,11 @@ inline cpu_row default_row(const cpu_schedules::state& s) {
             int n = 4, m = 4;
             while (n < 16 && n * columns < N) n *= 2;
             const std::int64_t share = std::min<std::int64_t>(512, (M + s.target.cores - 1) / s.target.cores);
-            for (int x : {8, 16, 24, 32, 48})
+            for (int x : {8, 11, 16, 22, 32, 43})
                 if (std::int64_t{m} * r.tile.fm < share) m = x;
             r.work = t(n, m);
-            while (!legal(s, r) && r.work.m > 4) r.work.m = r.work.m > 48 ? 48 : r.work.m > 32 ? 32 : r.work.m > 24 ? 24 : r.work.m > 16 ? 16 : r.work.m / 2;
+            for (int x : {32, 22, 16, 11, 8, 4})
+                if (!legal(s, r) && x < r.work.m) r.work.m = static_cast<std::uint16_t>(x);
             if (!legal(s, r)) r = cpu_row{};
             break;
         }
@@ -418,7 +419,7 @@ inline std::vector<cpu_row> enumerate(const cpu_schedules::state& s) {
                 for (int d : {1, 2, 3, 4, 8}) stages.push_back({by, static_cast<std::uint16_t>(d), 1});
             std::vector<knob::work> works{{}};
             for (int n : {4, 8, 16, 32})
-                for (int m : {4, 8, 16, 24, 32, 48, 64, 96}) works.push_back(t(n, m));
+                for (int m : {4, 8, 11, 16, 22, 32, 43, 64, 86}) works.push_back(t(n, m));
             for (int fn : {1, 2, 3, 4})
                 for (int fm : {1, 2, 4, 6, 8, 10, 12, 14}) {
                     if (fn * fm + fn + 1 > s.target.vector_registers) continue;
