@@ -1,5 +1,4 @@
 #pragma once
-#include <span>
 #include <string_view>
 
 /// Named functions that kernel text may call, each printed for the lane counts it is used with.
