@@ -1,5 +1,8 @@
 #include <common/setting.hpp>
 
+#include <emmy/device/cpu/identify.hpp>
+#include <emmy/kernel/text.hpp>
+
 #include <cstdlib>
 #include <string_view>
 
@@ -12,14 +15,18 @@ result<knob::pin_list> live_pins(const std::vector<std::string>& flags) {
     return knob::pin_list::parse(text);
 }
 
-result<setting> make_setting(const setting_flags& flags, const knob::pin_list& pins, const golden::card_id& card) {
+result<setting> make_setting(const setting_flags& flags, std::initializer_list<const knob::pin_list*> pins, const golden::card_id& card) {
     evidence::regime_request request;
     const char* fast = std::getenv("EMMY_FAST_MATH");
     request.fast_math = flags.fast_math || (fast && std::string_view(fast) == "1");
     request.cold = flags.cold;
     request.opt = static_cast<int>(flags.opt);
-    for (const knob::pin& p : pins)
-        if (evidence::is_regime_pin(p.family->name)) request.pins.emplace_back(std::string(p.family->name), p.value);
+    for (const knob::pin_list* list : pins)
+        for (const knob::pin& p : *list)
+            if (evidence::is_regime_pin(p.family->name)) {
+                std::erase_if(request.pins, [&](const auto& have) { return have.first == p.family->name; });
+                request.pins.emplace_back(std::string(p.family->name), p.value);
+            }
     setting out;
     EMMY_TRY(regime, evidence::make_regime(request));
     out.regime = std::move(regime);
@@ -28,6 +35,13 @@ result<setting> make_setting(const setting_flags& flags, const knob::pin_list& p
     if (out.team < 1 || out.team > 1024) return refuse(fault_kind::user, "found a team of " + std::to_string(out.team) + ", expected 1 to 1024 threads", "TEAM");
     out.context = evidence::make_context(card.name, card.compute_major, card.compute_minor, out.regime);
     return out;
+}
+
+std::string producer() { return "emmy-cpp/" + std::to_string(kernel::codegen_version); }
+
+fork::cpu_target host_target() {
+    const device::limits& l = device::cpu::identify_host().limits;
+    return fork::make_cpu_target(l.vector_bytes, l.l1_bytes, l.l2_bytes, l.l3_bytes, l.cores);
 }
 
 store::knob_list schedule_pins(const knob::pin_list& pins, const std::string& kernel) {

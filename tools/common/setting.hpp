@@ -1,10 +1,12 @@
 #pragma once
 #include <emmy/evidence/regime.hpp>
+#include <emmy/fork/target.hpp>
 #include <emmy/golden/scope.hpp>
 #include <emmy/knob/pin.hpp>
 #include <emmy/store/records.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -25,8 +27,13 @@ struct setting_flags {
 
 /// $EMMY_KNOBS, then --pin. Errors (user): not a list of pins; one key with two values.
 result<knob::pin_list> live_pins(const std::vector<std::string>& flags);
-/// The regime that flags and regime pins ask for on this card. Errors (user): a level, a pin or a team that is none.
-result<setting> make_setting(const setting_flags& flags, const knob::pin_list& pins, const golden::card_id& card);
+/// The regime that flags and regime pins ask for on this card; a later list of pins wins. Errors (user): a level, a pin or a team that is none.
+result<setting> make_setting(const setting_flags& flags, std::initializer_list<const knob::pin_list*> pins, const golden::card_id& card);
+/// "emmy-cpp/<version of the code generator>": who measures here.
+std::string producer();
+/// This processor as a target of schedules.
+fork::cpu_target host_target();
+
 /// The schedule pins that reach a kernel, as (key, value).
 store::knob_list schedule_pins(const knob::pin_list& pins, const std::string& kernel);
 

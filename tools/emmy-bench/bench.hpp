@@ -27,7 +27,7 @@ public:
         space_ = std::move(*made);
         answer_.reset();
 
-        const store::knob_list pins = schedule_pins(s_.pins, out.what.kernel.name);
+        const store::knob_list pins = tools::schedule_pins(s_.pins, out.what.kernel.name);
         EMMY_TRY(options, evidence::cpu_options::make(*space_, pins));
         EMMY_TRY(first, pick(out, s_.base, options));
         out.first = std::move(first);
@@ -73,11 +73,6 @@ private:
         return row;
     }
 
-    static store::knob_list schedule_pins(const knob::pin_list& pins, const std::string& kernel) {
-        store::knob_list out;
-        pins.schedule_for(kernel).each([&](std::string_view key, std::string_view value, auto...) { out.emplace_back(key, value); });
-        return out;
-    }
     result<evidence::record> pick(const bench_result& out, const lane& l, const evidence::cpu_options& options) {
         EMMY_TRY(evidence_now, evidence::snapshot::open(*s_.db, l.context, s_.scope.labels, producer()));
         evidence::schedule_fork fork;
@@ -196,7 +191,7 @@ private:
         for (const knob::pin& p : pins) row.asked.emplace_back(p.key(), p.value);
         EMMY_TRY(own, s_.lane_of(pins));
         row.lane = std::move(own);
-        const store::knob_list wanted = schedule_pins(pins, out.what.kernel.name);
+        const store::knob_list wanted = tools::schedule_pins(pins, out.what.kernel.name);
         const auto options = evidence::cpu_options::make(*space_, wanted);
         if (!options) {
             row.status = status::pin_unmatched;

@@ -1,6 +1,7 @@
 #pragma once
 #include <common/exit.hpp>
 #include <common/options.hpp>
+#include <common/setting.hpp>
 #include <common/subject.hpp>
 
 #include <emmy/device/cpu/device.hpp>
@@ -38,14 +39,11 @@ struct settings {
 using text_source = std::function<result<kernel::cpu_text>(const fork::cpu_schedules&, const fork::cpu_row&)>;
 
 /// A compile setting as this device runs it.
-struct lane {
-    evidence::regime regime;
-    store::context context;
-    int team = 1;
+struct lane : tools::setting {
     std::string name() const { return regime.fast_math ? "fm" : "std"; }
 };
 
-inline std::string producer() { return "emmy-cpp/" + std::to_string(kernel::codegen_version); }
+using tools::producer;
 
 /// One run of the tool: the device, the store, what is in scope.
 class session {
@@ -59,17 +57,12 @@ public:
         session out;
         out.asked = std::move(asked);
         if (const char* flags = std::getenv("EMMY_NVCC_FLAGS"); flags && *flags) out.notes.emplace_back("EMMY_NVCC_FLAGS has no meaning on a processor and is ignored");
-        if (const char* fast = std::getenv("EMMY_FAST_MATH"); fast && std::string_view(fast) == "1") out.asked.fast_math = true;
-        std::string pins;
-        if (const char* knobs = std::getenv("EMMY_KNOBS")) pins = knobs;
-        for (const std::string& p : out.asked.common.pin) pins += (pins.empty() ? "" : ",") + p;
-        EMMY_TRY(list, knob::pin_list::parse(pins));
+        EMMY_TRY(list, tools::live_pins(out.asked.common.pin));
         out.pins = std::move(list);
         EMMY_TRY(base, out.lane_of(out.pins));
         out.base = std::move(base);
         out.card = {out.host().card, 0, 0};
-        const auto& l = out.host().limits;
-        out.target = fork::make_cpu_target(l.vector_bytes, l.l1_bytes, l.l2_bytes, l.l3_bytes, l.cores);
+        out.target = tools::host_target();
         out.worker = device::worker_device(std::move(worker));
         EMMY_CHECK_OK(out.open_store());
         if (!out.base.regime.deployable()) out.notes.push_back("measured at -O" + std::to_string(out.base.regime.opt) + ": recorded under that setting, where no ordinary compile reads it");
@@ -78,22 +71,8 @@ public:
 
     /// Setting of a row: the base one with the regime pins of `own` over it.
     result<lane> lane_of(const knob::pin_list& own) const {
-        evidence::regime_request request;
-        request.fast_math = asked.fast_math, request.cold = asked.cold, request.opt = static_cast<int>(asked.opt);
-        for (const knob::pin_list* list : {&pins, &own})
-            for (const knob::pin& p : *list)
-                if (evidence::is_regime_pin(p.family->name)) {
-                    std::erase_if(request.pins, [&](const auto& have) { return have.first == p.family->name; });
-                    request.pins.emplace_back(std::string(p.family->name), p.value);
-                }
-        lane out;
-        EMMY_TRY(setting, evidence::make_regime(request));
-        out.regime = std::move(setting);
-        for (const auto& [name, value] : out.regime.words)
-            if (name == "TEAM") out.team = std::atoi(value.c_str());
-        if (out.team < 1 || out.team > 1024) return refuse(fault_kind::user, "found a team of " + std::to_string(out.team) + ", expected 1 to 1024 threads", "TEAM");
-        out.context = evidence::make_context(host().card, 0, 0, out.regime);
-        return out;
+        EMMY_TRY(setting, tools::make_setting({asked.fast_math, asked.cold, asked.opt}, {&pins, &own}, {host().card, 0, 0}));
+        return lane{std::move(setting)};
     }
     static const device::identification& host() { return device::cpu::identify_host(); }
 

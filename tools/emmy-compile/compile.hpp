@@ -32,10 +32,9 @@ struct environment {
         environment out;
         EMMY_TRY(pins, tools::live_pins(asked.common.pin));
         out.pins = std::move(pins);
-        EMMY_TRY(setting, tools::make_setting(asked.flags, out.pins, target.card));
+        EMMY_TRY(setting, tools::make_setting(asked.flags, {&out.pins}, target.card));
         out.setting = std::move(setting);
-        const auto& limits = device::cpu::identify_host().limits;
-        out.target = fork::make_cpu_target(limits.vector_bytes, limits.l1_bytes, limits.l2_bytes, limits.l3_bytes, limits.cores);
+        out.target = tools::host_target();
         const std::string path = asked.common.db.empty() ? evidence::default_store_path() : asked.common.db;
         EMMY_TRY(db, evidence::open_tuning_store(path, out.notes));
         out.db = std::move(db);
@@ -63,8 +62,6 @@ struct compiled_kernel {
     bool fell() const { return record && (record->decided == evidence::tier::prior || record->decided == evidence::tier::first_option); }
 };
 
-inline std::string producer() { return "emmy-cpp/" + std::to_string(kernel::codegen_version); }
-
 /// Lifts, enumerates, picks. A kernel without a lowering is no error: `refused` says why.
 inline result<compiled_kernel> compile_kernel(const environment& env, const settings& asked, tools::subject what) {
     compiled_kernel out;
@@ -77,7 +74,7 @@ inline result<compiled_kernel> compile_kernel(const environment& env, const sett
     }
     out.space = std::move(*space);
     EMMY_TRY(options, evidence::cpu_options::make(*out.space, tools::schedule_pins(env.pins, out.what.kernel.name)));
-    EMMY_TRY(evidence_now, evidence::snapshot::open(*env.db, env.setting.context, env.labels, producer()));
+    EMMY_TRY(evidence_now, evidence::snapshot::open(*env.db, env.setting.context, env.labels, tools::producer()));
     evidence::schedule_fork fork;
     fork.kernel = out.what.kernel.name, fork.identity = out.what.identity, fork.bindings = out.what.bindings;
     fork.options = &options;

@@ -126,6 +126,7 @@ private:
                 statements(n.body, depth + 1);
                 if (!n.otherwise.empty()) line(depth, "else"), statements(n.otherwise, depth + 1);
                 return;
+            case kernel::node_kind::fetch: return line(depth, "fetch " + place(n) + (n.streaming ? " to be written" : ""));
             case kernel::node_kind::barrier: return line(depth, "barrier");
         }
     }
