@@ -2,6 +2,7 @@
 #include <common/options.hpp>
 #include <common/table.hpp>
 
+#include <emmy/core/json.hpp>
 #include <emmy/evidence/import.hpp>
 #include <emmy/evidence/regime.hpp>
 #include <emmy/evidence/report.hpp>

@@ -1,9 +1,13 @@
 #pragma once
 #include <emmy/core/config.hpp>
 #include <emmy/evidence/pick.hpp>
-#include <emmy/fork/schedule.hpp>
 
 #include <vector>
+
+namespace emmy::fork {
+class cpu_schedules;
+struct cpu_row;
+}  // namespace emmy::fork
 
 namespace emmy::evidence {
 
@@ -23,8 +27,12 @@ public:
     /// Rows left, in the fork's order.
     EMMY_DECL std::span<const fork::cpu_row> rows() const;
 
+    EMMY_DECL cpu_options(cpu_options&& other) noexcept;
+    EMMY_DECL cpu_options& operator=(cpu_options&& other) noexcept;
+    EMMY_DECL ~cpu_options() override;
+
 private:
-    explicit cpu_options(const fork::cpu_schedules& schedules) : schedules_(&schedules) {}
+    EMMY_DECL explicit cpu_options(const fork::cpu_schedules& schedules);
     const fork::cpu_schedules* schedules_;
     store::knob_list pins_;
     std::vector<fork::cpu_row> left_;  // only with pins

@@ -1,11 +1,15 @@
 #pragma once
 #include <emmy/core/config.hpp>
 #include <emmy/core/result.hpp>
-#include <emmy/golden/document.hpp>
 #include <emmy/store/environment.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
+
+namespace emmy::golden {
+class document;
+}
 
 /// Golden documents into a store.
 namespace emmy::evidence {

@@ -1,12 +1,15 @@
 #pragma once
 #include <emmy/core/config.hpp>
 #include <emmy/core/result.hpp>
-#include <emmy/loop/body.hpp>
 #include <emmy/store/tables.hpp>
 
 #include <optional>
 #include <span>
 #include <string>
+
+namespace emmy::loop {
+struct kernel;
+}
 
 /// What a bench writes, and what it need not measure again.
 namespace emmy::evidence {

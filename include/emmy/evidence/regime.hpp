@@ -1,12 +1,16 @@
 #pragma once
 #include <emmy/core/config.hpp>
 #include <emmy/core/result.hpp>
-#include <emmy/golden/model.hpp>
 #include <emmy/store/records.hpp>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace emmy::json {
+struct member;
+}
 
 /// The compile setting that a time is true of.
 namespace emmy::evidence {
@@ -38,7 +42,7 @@ EMMY_DECL result<regime> make_regime(const regime_request& asked);
 EMMY_DECL bool is_regime_pin(std::string_view name);
 
 /// The setting a golden's row was taken under: what its pins say, -O3, nothing from the live command. Errors (input): a pin of the wrong type.
-EMMY_DECL result<regime> regime_of_pins(golden::map_view pins);
+EMMY_DECL result<regime> regime_of_pins(std::span<const json::member> pins);
 /// And back: the pins that a row recorded under this setting states, FAST_MATH always, as (name, JSON value text).
 EMMY_DECL store::knob_list pins_of(const regime& r);
 

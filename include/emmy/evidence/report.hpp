@@ -1,12 +1,15 @@
 #pragma once
 #include <emmy/core/config.hpp>
 #include <emmy/core/digest.hpp>
-#include <emmy/core/json.hpp>
 #include <emmy/store/records.hpp>
 
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace emmy::json {
+class writer;
+}
 
 /// Why a fork was decided the way it was.
 namespace emmy::evidence {

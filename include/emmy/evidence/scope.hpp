@@ -1,11 +1,14 @@
 #pragma once
 #include <emmy/core/config.hpp>
 #include <emmy/core/result.hpp>
-#include <emmy/golden/scope.hpp>
 #include <emmy/store/environment.hpp>
 
 #include <string>
 #include <vector>
+
+namespace emmy::golden {
+struct card_id;
+}
 
 /// Which golden files are evidence for one compile.
 namespace emmy::evidence {

@@ -5,7 +5,6 @@
 #include <emmy/store/records.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +18,26 @@ namespace emmy::store {
 
 namespace detail {
 struct environment_state;  // one per (device, inode) and process
-}
+
+/// A counted reference to it; the last one closes the environment.
+class state_handle {
+public:
+    explicit state_handle(environment_state* counted) : state_(counted) {}  ///< takes over one count
+    EMMY_DECL state_handle(const state_handle& other);
+    state_handle(state_handle&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+    state_handle& operator=(state_handle other) noexcept {
+        std::swap(state_, other.state_);
+        return *this;
+    }
+    EMMY_DECL ~state_handle();
+
+    environment_state* operator->() const { return state_; }
+    environment_state& operator*() const { return *state_; }
+
+private:
+    environment_state* state_;
+};
+}  // namespace detail
 
 enum class access : std::uint8_t { read, write };
 
@@ -75,9 +93,9 @@ public:
 
 protected:
     friend class environment;
-    read_transaction(std::shared_ptr<detail::environment_state> state, MDB_txn* txn) : state_(std::move(state)), txn_(txn) {}
+    read_transaction(detail::state_handle state, MDB_txn* txn) : state_(std::move(state)), txn_(txn) {}
     EMMY_DECL void abandon();
-    std::shared_ptr<detail::environment_state> state_;
+    detail::state_handle state_;
     MDB_txn* txn_ = nullptr;
     bool writing_ = false;
 };
@@ -140,11 +158,11 @@ public:
     EMMY_DECL result<std::uint64_t> epoch() const;
 
 private:
-    explicit environment(std::shared_ptr<detail::environment_state> state) : state_(std::move(state)) {}
+    explicit environment(detail::state_handle state) : state_(std::move(state)) {}
     EMMY_DECL result<write_transaction> begin_write() const;
     EMMY_DECL result<void> commit(write_transaction& txn) const;
     EMMY_DECL result<void> grow() const;
-    std::shared_ptr<detail::environment_state> state_;
+    detail::state_handle state_;
 };
 
 }  // namespace emmy::store

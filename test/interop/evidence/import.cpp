@@ -1,5 +1,6 @@
 // The peer's golden files in a store: counts, sums and labels of its documentation, recounted here over the files present.
 #include <emmy/evidence.hpp>
+#include <emmy/golden/scope.hpp>
 
 #include <emmy/core/file.hpp>
 #include <emmy/loop/identity.hpp>

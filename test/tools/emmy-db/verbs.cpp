@@ -1,4 +1,5 @@
 // emmy-db as its users run it.
+#include <emmy/core/json.hpp>
 #include <emmy/evidence.hpp>
 
 #include <support/store.hpp>

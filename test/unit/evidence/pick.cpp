@@ -1,4 +1,5 @@
 // evidence/pick.hpp: the tiers in order, what the report says, strictness, determinism.
+#include <emmy/core/json.hpp>
 #include <emmy/evidence.hpp>
 
 #include <boost/test/unit_test.hpp>

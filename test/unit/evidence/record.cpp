@@ -1,5 +1,6 @@
 // evidence/record.hpp: what a bench writes is found again; evidence/import.hpp and scope.hpp on own documents.
 #include <emmy/evidence.hpp>
+#include <emmy/golden/scope.hpp>
 
 #include <boost/test/unit_test.hpp>
 

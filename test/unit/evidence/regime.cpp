@@ -1,4 +1,5 @@
 // evidence/regime.hpp: what belongs to the setting, and how it is spelled.
+#include <emmy/core/json.hpp>
 #include <emmy/evidence.hpp>
 
 #include <boost/test/unit_test.hpp>

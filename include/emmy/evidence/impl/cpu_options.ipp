@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy/evidence/cpu_options.hpp>
 
+#include <emmy/fork/schedule.hpp>
 #include <emmy/knob/families.hpp>
 #include <emmy/knob/route.hpp>
 
@@ -22,6 +23,11 @@ inline bool matches_pins(const store::knob_list& row, const store::knob_list& pi
     return std::all_of(pins.begin(), pins.end(), [&](const auto& pin) { return matches_pin(row, pin); });
 }
 }  // namespace detail
+
+EMMY_DECL cpu_options::cpu_options(const fork::cpu_schedules& schedules) : schedules_(&schedules) {}
+EMMY_DECL cpu_options::cpu_options(cpu_options&& other) noexcept = default;
+EMMY_DECL cpu_options& cpu_options::operator=(cpu_options&& other) noexcept = default;
+EMMY_DECL cpu_options::~cpu_options() = default;
 
 EMMY_DECL result<cpu_options> cpu_options::make(const fork::cpu_schedules& schedules, const store::knob_list& pins) {
     cpu_options out(schedules);

@@ -6,6 +6,7 @@
 #include <emmy/core/file.hpp>
 #include <emmy/evidence/impl/digest.hpp>
 #include <emmy/evidence/regime.hpp>
+#include <emmy/golden/document.hpp>
 #include <emmy/loop/identity.hpp>
 #include <emmy/loop/wire.hpp>
 #include <emmy/store/tables.hpp>

@@ -2,6 +2,7 @@
 #include <emmy/evidence/regime.hpp>
 
 #include <emmy/core/card.hpp>
+#include <emmy/core/json.hpp>
 #include <emmy/knob/families.hpp>
 
 #include <algorithm>
@@ -106,7 +107,7 @@ EMMY_DECL result<regime> make_regime(const regime_request& asked) {
     return out;
 }
 
-EMMY_DECL result<regime> regime_of_pins(golden::map_view pins) {
+EMMY_DECL result<regime> regime_of_pins(std::span<const json::member> pins) {
     store::knob_list texts;
     for (const json::member& m : pins) {
         if (!is_regime_pin(m.key)) continue;  // a pin of another kind narrows options; it is no part of the setting

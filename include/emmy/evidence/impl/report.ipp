@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy/evidence/report.hpp>
 
+#include <emmy/core/json.hpp>
 #include <emmy/knob/families.hpp>
 #include <emmy/knob/route.hpp>
 

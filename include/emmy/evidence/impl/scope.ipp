@@ -4,6 +4,7 @@
 #include <emmy/core/card.hpp>
 #include <emmy/core/file.hpp>
 #include <emmy/evidence/import.hpp>
+#include <emmy/golden/scope.hpp>
 #include <emmy/store/tables.hpp>
 
 namespace emmy::evidence {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -19,18 +20,25 @@
 namespace emmy::store {
 namespace detail {
 
-inline void close_environment(environment_state* s) {
+EMMY_DECL state_handle::state_handle(const state_handle& other) : state_(other.state_) {
+    if (!state_) return;
+    const std::lock_guard hold(environments().mutex);
+    ++state_->handles;
+}
+EMMY_DECL state_handle::~state_handle() {
+    if (!state_) return;
     registry& all = environments();
     const std::lock_guard hold(all.mutex);
-    if (s->env && s->pid == ::getpid()) mdb_env_close(s->env);  // a forked child leaves its parent's environment alone
-    if (const auto at = all.open.find(s->id); at != all.open.end() && at->second.expired()) all.open.erase(at);
-    if (s->temporary && s->pid == ::getpid()) {
-        ::unlink((s->path + "/data.mdb").c_str());
-        ::unlink((s->path + "/lock.mdb").c_str());
-        ::rmdir(s->path.c_str());
+    if (--state_->handles > 0) return;
+    const bool own = state_->pid == ::getpid();
+    if (state_->env && own) mdb_env_close(state_->env);  // a forked child leaves its parent's environment alone
+    if (const auto at = all.open.find(state_->id); at != all.open.end() && at->second == state_) all.open.erase(at);
+    if (state_->temporary && own) {
+        ::unlink((state_->path + "/data.mdb").c_str());
+        ::unlink((state_->path + "/lock.mdb").c_str());
+        ::rmdir(state_->path.c_str());
     }
-    delete s;
-    all.closed.notify_all();
+    delete state_;
 }
 
 inline result<void> make_directories(const std::string& path) {
@@ -282,31 +290,21 @@ inline result<void> open_state(environment_state& s, const open_options& options
     return {};
 }
 
-inline result<std::shared_ptr<environment_state>> open_registered(const std::string& path, const open_options& options, bool temporary) {
+inline result<state_handle> open_registered(const std::string& path, const open_options& options, bool temporary) {
     registry& all = environments();
-    std::shared_ptr<environment_state> shared;  // let go after the registry: the last handle takes its mutex
-    std::unique_lock hold(all.mutex);
+    const std::lock_guard hold(all.mutex);
     const std::string data = path + "/data.mdb";
-    for (;;) {
-        const auto id = file_id_of(data);
-        const auto at = id ? all.open.find(*id) : all.open.end();
-        if (at == all.open.end()) break;
-        shared = at->second.lock();
-        if (!shared) {  // being closed by another thread
-            all.closed.wait(hold);
-            continue;
-        }
-        if (shared->pid != ::getpid()) {  // inherited over a fork: not ours
-            all.open.erase(at);
-            break;
-        }
-        if (options.mode == access::write && shared->mode == access::read)
+    const auto id = file_id_of(data);
+    if (const auto at = id ? all.open.find(*id) : all.open.end(); at != all.open.end() && at->second->pid == ::getpid()) {
+        environment_state& shared = *at->second;
+        if (options.mode == access::write && shared.mode == access::read)
             return refuse(fault_kind::store, "this process has the store open for reading, expected to be the first to open it for writing", {}, path);
-        if (options.kind && shared->kind != *options.kind)
-            return refuse(fault_kind::store, "found a " + std::string(name(shared->kind)) + " store, expected a " + std::string(name(*options.kind)) + " store", {}, path);
-        if (options.identity_version != shared->identity_version)
-            return refuse(fault_kind::store, "this process has the store open under identity version " + std::to_string(shared->identity_version), {}, path);
-        return shared;
+        if (options.kind && shared.kind != *options.kind)
+            return refuse(fault_kind::store, "found a " + std::string(name(shared.kind)) + " store, expected a " + std::string(name(*options.kind)) + " store", {}, path);
+        if (options.identity_version != shared.identity_version)
+            return refuse(fault_kind::store, "this process has the store open under identity version " + std::to_string(shared.identity_version), {}, path);
+        ++shared.handles;
+        return state_handle(&shared);
     }
     auto fresh = std::make_unique<environment_state>();
     fresh->path = path;
@@ -316,9 +314,8 @@ inline result<std::shared_ptr<environment_state>> open_registered(const std::str
         return refuse(std::move(done).error());
     }
     fresh->id = file_id_of(data).value_or(file_id{});
-    std::shared_ptr<environment_state> opened(fresh.release(), close_environment);
-    all.open[opened->id] = opened;
-    return opened;
+    all.open[fresh->id] = fresh.get();  // (in place of what a fork inherited)
+    return state_handle(fresh.release());
 }
 
 /// A failed write in words: LMDB says only "Input/output error" when the last page did not fit whole.

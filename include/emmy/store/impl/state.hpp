@@ -30,6 +30,7 @@ struct environment_state {
     int stale_cleared = 0;
     pid_t pid = 0;
     file_id id{};
+    int handles = 1;  // guarded by the registry
 
     // The map may change size only while no transaction of this process is live.
     std::mutex mutex;
@@ -42,8 +43,7 @@ struct environment_state {
 /// All open environments of this process.
 struct registry {
     std::mutex mutex;
-    std::condition_variable closed;
-    std::map<file_id, std::weak_ptr<environment_state>> open;
+    std::map<file_id, environment_state*> open;
 };
 inline registry& environments() {
     static registry all;
