@@ -61,7 +61,8 @@ BOOST_AUTO_TEST_CASE(small_stored_bodies_run) {
             bool narrow = false;
             for (dtype t : schedules->tree().types) narrow = narrow || t == dtype::f16 || t == dtype::bf16;
             for (const loop::buffer& b : k->outputs) narrow = narrow || b.type == dtype::f16 || b.type == dtype::bf16;
-            explore_rows(*k, 2, narrow ? 2e-2 : 1e-4);
+            // A finalize takes the root of a sum of random signs: near zero that multiplies the rounding of the sum.
+            explore_rows(*k, 2, narrow ? 2e-2 : 1e-3);
             ++ran;
         }
     std::cout << ran << " distinct small stored bodies ran\n";
