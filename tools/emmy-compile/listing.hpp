@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/core/dim_wire.hpp>
 #include <emmy/kernel/ir.hpp>
 #include <emmy/loop/body.hpp>
 #include <emmy/loop/op_table.hpp>

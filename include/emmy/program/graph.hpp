@@ -1,14 +1,12 @@
 #pragma once
 #include <emmy/core/config.hpp>
-#include <emmy/core/dim_wire.hpp>
+#include <emmy/core/dim.hpp>
 #include <emmy/core/dtype.hpp>
 #include <emmy/core/expr.hpp>
 #include <emmy/core/text_pool.hpp>
 #include <emmy/program/op.hpp>
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -100,7 +98,7 @@ struct graph {
     std::vector<map_source> sources;
     std::vector<load_op> load_ops;
     std::vector<source_part> parts;
-    std::vector<std::shared_ptr<const graph>> nested;  ///< source graphs of computed constants
+    std::vector<graph> nested;  ///< source graphs of computed constants
 
     std::string_view text(name_id id) const { return names.text(id); }
     std::string_view id(node_id n) const { return names.text(nodes[n].id); }

@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/core/dim_wire.hpp>
 #include <emmy/program/evaluate.hpp>
 #include <emmy/program/impl/evaluate_layout.ipp>
 #include <emmy/program/impl/evaluate_products.ipp>

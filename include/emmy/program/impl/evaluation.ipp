@@ -87,7 +87,7 @@ struct evaluation {
             return std::move(out);
         }
         if (const attribute* a = g.find(n, attr::source_graph); a && bytes_of(n).empty()) {
-            EMMY_TRY(inner, program::evaluate(*g.nested[a->graph], {}, sizes));
+            EMMY_TRY(inner, program::evaluate(g.nested[a->graph], {}, sizes));
             out.values = std::move(inner[0].values);
             if (const attribute* steps = g.find(n, attr::load_ops))
                 for (std::uint32_t i = 0; i < steps->list.count; ++i) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/core/dim_wire.hpp>
 #include <emmy/program/pointwise.hpp>
 #include <emmy/program/wire.hpp>
 
@@ -138,7 +139,7 @@ struct reader {
         inner.depth = depth + 1;
         EMMY_CHECK_OK(inner.program(v, where));
         if (!inner.g.inputs.empty()) return refuse(json::problem(where, "found a source graph with inputs, expected one of constants only"));
-        g.nested.push_back(std::make_shared<const graph>(std::move(inner.g)));
+        g.nested.push_back(std::move(inner.g));
         return static_cast<std::uint32_t>(g.nested.size() - 1);
     }
 

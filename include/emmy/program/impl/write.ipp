@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/core/dim_wire.hpp>
 #include <emmy/program/wire.hpp>
 
 #include <string>
@@ -80,7 +81,7 @@ inline void write_attribute(json::writer& out, const graph& g, const attribute& 
             }
             out.end_array();
             break;
-        case attr_kind::graph: write_program(out, *g.nested[a.graph]); break;
+        case attr_kind::graph: write_program(out, g.nested[a.graph]); break;
     }
 }
 inline void write_attributes(json::writer& out, const graph& g, op tag, range list) {
