@@ -4,9 +4,11 @@
 #include <boost/json/basic_parser_impl.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <unordered_set>
 #include <vector>
 
@@ -17,6 +19,7 @@ constexpr std::size_t max_depth = 256;
 
 /// What every value of a document points into: the source text (most strings and numbers are views of it) and blocks for the rest.
 struct storage {
+    std::atomic<long> owners{1};
     std::string source;
     std::vector<std::unique_ptr<char[]>> blocks;
     char* next = nullptr;
@@ -209,13 +212,14 @@ EMMY_DECL result<double> value::real() const {
 }
 
 EMMY_DECL result<document> document::parse(std::string_view text, std::string_view file) {
-    auto store = std::make_shared<detail::storage>();
+    document out;
+    detail::storage* const store = out.storage_ = new detail::storage;
     store->source = text;
     boost::json::parse_options options;
     options.max_depth = detail::max_depth;
     boost::json::basic_parser<detail::handler> parser(options);
     detail::handler& h = parser.handler();
-    h.store = store.get();
+    h.store = store;
     boost::system::error_code ec;
     const std::size_t used = parser.write_some(false, store->source.data(), store->source.size(), ec);
     if (!ec && used < store->source.size()) {
@@ -231,10 +235,15 @@ EMMY_DECL result<document> document::parse(std::string_view text, std::string_vi
         }
         return refuse(fault_kind::input, std::move(message), h.where(), std::string(file));
     }
-    document out;
     out.root_ = h.values.back();
-    out.storage_ = std::move(store);
     return out;
+}
+
+EMMY_DECL void document::retain() noexcept {
+    if (storage_) storage_->owners.fetch_add(1, std::memory_order_relaxed);
+}
+EMMY_DECL void document::release() noexcept {
+    if (storage_ && storage_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete storage_;
 }
 
 EMMY_DECL std::string path::text() const {
