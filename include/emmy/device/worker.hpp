@@ -22,11 +22,16 @@ struct worker_options {
     double compile_seconds = 30, run_seconds = 10, measure_seconds = 60;  ///< each request is killed after this
 };
 
-/// Why a request got no answer. Kept apart because they are recorded differently: a compile overrun records nothing.
-enum class loss : std::uint8_t { none, refused, crashed, hung, compile_overrun };
+/// Why a request got no answer. Kept apart because they are recorded differently: a compile overrun records nothing, and a worker
+/// that could not be started or was lost before the kernel ran says nothing about the kernel.
+enum class loss : std::uint8_t { none, refused, crashed, hung, compile_overrun, unavailable };
+
+/// The request failed by its kernel's own doing: crash, hang, diagnostics on its text. Else the compiler, the cache or the machine.
+constexpr bool kernels_doing(loss why, fault_kind kind) { return why == loss::crashed || why == loss::hung || (why == loss::refused && kind == fault_kind::device_limit); }
 
 /// A device in a process of its own, started at the first request, killed on a hang, replaced after any failure. Nothing is
-/// inherited: no descriptor but the socket, an environment of named variables only. Faults (device) say what happened.
+/// inherited: no descriptor but the socket, an environment of named variables only. Faults say what happened:
+/// (device_limit) the kernel's text cannot be compiled or loaded; (device) anything else; see kernels_doing.
 class worker_device {
 public:
     EMMY_DECL explicit worker_device(worker_options options = {});

@@ -153,7 +153,7 @@ public:
     /// Frees reader slots of dead processes now; how many.
     EMMY_DECL result<int> clear_stale_readers() const;
     /// What a user should know: a network file system, a moved store of another version, no reader lock. Lines; empty = nothing.
-    EMMY_DECL const std::string& notes() const;
+    EMMY_DECL std::vector<std::string> notes() const;
     /// Commits since creation.
     EMMY_DECL result<std::uint64_t> epoch() const;
 

@@ -34,10 +34,11 @@ struct host_device::state {
         void* handle = ::dlopen(object.object.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!handle) {
             const char* why = ::dlerror();
-            return refuse(fault_kind::device, std::string("cannot load the compiled kernel: ") + (why ? why : "unknown reason"));
+            const bool kernels = why && std::string_view(why).find("undefined symbol") != std::string_view::npos;  // else a cache that nothing may be run from
+            return refuse(kernels ? fault_kind::device_limit : fault_kind::device, std::string("cannot load the compiled kernel: ") + (why ? why : "unknown reason"));
         }
         const auto entry = reinterpret_cast<entry_point>(::dlsym(handle, text.entry.c_str()));
-        if (!entry) return refuse(fault_kind::device, "the compiled kernel has no entry \"" + text.entry + "\"");
+        if (!entry) return refuse(fault_kind::device_limit, "the compiled kernel has no entry \"" + text.entry + "\"");
         loaded.emplace(key, entry);
         return entry;
     }
@@ -109,7 +110,7 @@ EMMY_DECL result<void> host_device::run(const kernel_text& text, tensor_arena& a
     EMMY_CHECK_OK(detail::check_launch(how));
     EMMY_TRY(entry, state_->load(text));
     const aligned_memory scratch(text.scratch_bytes + 64, 0);
-    if (!scratch) return refuse(fault_kind::device, "no memory for " + std::to_string(text.scratch_bytes) + " bytes of scratch");
+    if (!scratch) return refuse(fault_kind::device_limit, "no memory for " + std::to_string(text.scratch_bytes) + " bytes of scratch");
     std::vector<void*> buffers;
     for (std::size_t i = 0; i < arena.size(); ++i) buffers.push_back(arena[i].data());
     arena.poison_outputs();
@@ -139,7 +140,7 @@ EMMY_DECL result<measured> host_device::measure(const measure_request& request, 
         detail::prepared& k = kernels[i];
         k.entry = entry, k.sizes = request.launches[i].sizes, k.team = request.launches[i].team;
         k.scratch = aligned_memory(request.kernels[i].scratch_bytes + 64, memory.size());
-        if (!k.scratch) return refuse(fault_kind::device, "no memory for " + std::to_string(request.kernels[i].scratch_bytes) + " bytes of scratch");
+        if (!k.scratch) return refuse(fault_kind::device_limit, "no memory for " + std::to_string(request.kernels[i].scratch_bytes) + " bytes of scratch");
         for (const aligned_memory& m : memory) k.buffers.push_back(m.data());
         subjects.push_back({[this, &k](int n) {
                                 thread_team& team = state_->team_of(k.team);

@@ -154,9 +154,9 @@ EMMY_DECL result<compiled> compile_object(const kernel_text& text, const std::st
     detail::sweep(root);
     std::string work = root + "/.tmp-XXXXXX";
     if (!::mkdtemp(work.data())) return refuse(fault_kind::device, std::string("cannot write the kernel cache: ") + std::strerror(errno), {}, root);
-    const auto give_up = [&](std::string message) {
+    const auto give_up = [&](std::string message, fault_kind whose = fault_kind::device) {
         detail::remove_folder(work);
-        return refuse(fault_kind::device, std::move(message));
+        return refuse(whose, std::move(message));
     };
     if (auto written = write_file_atomically(work + "/kernel.cpp", text.source); !written) return give_up(written.error().line());
     std::vector<std::string> command{compiler->path};
@@ -167,8 +167,12 @@ EMMY_DECL result<compiled> compile_object(const kernel_text& text, const std::st
     auto ran = run_process(command, budget_seconds);
     ::clock_gettime(CLOCK_MONOTONIC, &after);
     if (!ran) return give_up(ran.error().line());
-    if (ran->overran) return give_up(std::string(compile_overrun) + ": the host compiler took more than " + std::to_string(static_cast<int>(budget_seconds)) + " s");
-    if (ran->exit_code != 0) return give_up("the host compiler refused the kernel text: " + detail::first_lines(ran->output, 4));
+    if (ran->overran) return give_up(std::string(compile_overrun) + ": the host compiler took more than " + std::to_string(static_cast<int>(budget_seconds)) + " s", fault_kind::device_limit);
+    if (ran->exit_code != 0) {
+        // Diagnostics on its text are the kernel's doing; a full disk or a missing assembler is not.
+        const bool kernels = ran->output.find("kernel.cpp:") != std::string::npos && ran->output.find("No space left") == std::string::npos;
+        return give_up((kernels ? "the host compiler refused the kernel text: " : "the host compiler failed: ") + detail::first_lines(ran->output, 4), kernels ? fault_kind::device_limit : fault_kind::device);
+    }
     const auto object = read_file(work + "/kernel.so");
     if (!object) return give_up("the host compiler left no object");
     if (auto sealed = write_file_atomically(work + "/seal", key + " " + to_hex(xxh3_128(*object)) + "\n"); !sealed) return give_up(sealed.error().line());

@@ -212,7 +212,7 @@ struct worker_device::state {
     result<json::document> call(const std::string& payload, int descriptor, double seconds, const char* doing) {
         last = loss::none;
         if (auto up = start(); !up) {
-            last = loss::crashed;
+            last = loss::unavailable;
             return refuse(up.error());
         }
         frame reply;
@@ -271,7 +271,13 @@ struct worker_device::state {
         w.begin_object().key("op").string("compile").key("text");
         detail::write_text(w, text);
         w.end_object();
-        EMMY_TRY(doc, call(payload, -1, options.compile_seconds + 5, "the compilation"));
+        auto answer = call(payload, -1, options.compile_seconds + 5, "the compilation");
+        if (!answer) {  // no kernel ran yet
+            if (last == loss::hung) last = loss::compile_overrun;
+            if (last == loss::crashed) last = loss::unavailable;
+            return refuse(std::move(answer).error());
+        }
+        const json::document& doc = *answer;
         const json::path root;
         json::fields f(doc.root(), root);
         EMMY_TRY(object, f.need("object"));

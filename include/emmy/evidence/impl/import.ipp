@@ -269,12 +269,13 @@ EMMY_DECL result<store::environment> open_tuning_store(const std::string& path, 
     }
     auto opened = open_store(path, store::access::write, store::store_kind::tuning);
     if (opened) {
-        if (!opened->notes().empty()) notes.push_back(opened->notes().substr(0, opened->notes().size() - 1));
+        for (std::string& n : opened->notes()) notes.push_back(std::move(n));
         return opened;
     }
     if (auto readable = open_store(path, store::access::read)) {
         if (readable->kind() != store::store_kind::tuning) return opened;  // the refusal names the kinds
-        notes.push_back("the tuning store is read only: nothing is recorded (" + opened.error().line() + ")");
+        notes.push_back("the tuning store is read only (" + opened.error().line() + ")");
+        for (std::string& n : readable->notes()) notes.push_back(std::move(n));
         return readable;
     }
     return opened;
