@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <map>
 
@@ -72,12 +74,22 @@ verb& verb::option(const std::string& names, std::string& into, const std::strin
     described(state_->app->add_option(names, into, about), type_of(names));
     return *this;
 }
-verb& verb::option(const std::string& names, std::int64_t& into, const std::string& about) {
-    described(state_->app->add_option(names, into, about), "N")->capture_default_str();
+verb& verb::option(const std::string& names, std::int64_t& into, const std::string& about, std::int64_t least) {
+    described(state_->app->add_option(names, into, about), "N")->check([least](const std::string& text) {
+        std::int64_t n = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+        const bool small = error == std::errc() && end == text.data() + text.size() && n < least;
+        return small ? "found \"" + text + "\", expected a number of at least " + std::to_string(least) : std::string();
+    });
     return *this;
 }
 verb& verb::option(const std::string& names, double& into, const std::string& about) {
-    described(state_->app->add_option(names, into, about), "X")->capture_default_str();
+    described(state_->app->add_option(names, into, about), "X")->check([](const std::string& text) {
+        char* end = nullptr;
+        const double x = std::strtod(text.c_str(), &end);
+        const bool number = end != text.c_str() && *end == 0;
+        return number && !(std::isfinite(x) && x > 0) ? "found \"" + text + "\", expected a finite number of more than 0" : std::string();
+    });
     return *this;
 }
 verb& verb::option(const std::string& names, std::vector<std::string>& into, const std::string& about) {

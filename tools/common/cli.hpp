@@ -15,8 +15,8 @@ public:
     verb& common(unsigned which, common_options& into);  ///< a union of takes::…
     verb& flag(const std::string& names, bool& into, const std::string& about);              ///< "--check"
     verb& option(const std::string& names, std::string& into, const std::string& about);     ///< "--gpu" or "-g,--gpu"
-    verb& option(const std::string& names, std::int64_t& into, const std::string& about);
-    verb& option(const std::string& names, double& into, const std::string& about);
+    verb& option(const std::string& names, std::int64_t& into, const std::string& about, std::int64_t least = 0);  ///< less is a usage error
+    verb& option(const std::string& names, double& into, const std::string& about);  ///< finite and more than 0, else a usage error
     verb& option(const std::string& names, std::vector<std::string>& into, const std::string& about);  ///< repeatable
     /// Value out of a closed list; another is a usage error that lists them.
     verb& choice(const std::string& names, std::string& into, const std::vector<std::string>& allowed, const std::string& about);

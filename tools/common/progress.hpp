@@ -22,6 +22,8 @@ public:
     progress(const common_options& options, std::size_t total, std::string what, environment env);
     ~progress();
 
+    /// The work turned out to be this much.
+    void expect(std::size_t total) { total_ = total; }
     /// One item is finished; `best` (may be empty) is shown as the best so far, `result` what came of it.
     void finished(std::string_view item, std::string_view result = {}, std::string_view best = {});
     /// A line above the bar.

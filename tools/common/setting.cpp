@@ -9,10 +9,17 @@
 namespace emmy::tools {
 
 result<knob::pin_list> live_pins(const std::vector<std::string>& flags) {
-    std::string text;
-    if (const char* knobs = std::getenv("EMMY_KNOBS")) text = knobs;
-    for (const std::string& p : flags) text += (text.empty() ? "" : ",") + p;
-    return knob::pin_list::parse(text);
+    knob::pin_list out;
+    const auto take = [&](const std::string& text, const char* place) -> result<void> {
+        auto list = knob::pin_list::parse(text);
+        if (!list) return refuse(std::move(list).error().at(place));
+        for (const knob::pin& p : *list)
+            if (auto added = out.add(p); !added) return refuse(std::move(added).error().at(place));
+        return {};
+    };
+    if (const char* knobs = std::getenv("EMMY_KNOBS")) EMMY_CHECK_OK(take(knobs, "EMMY_KNOBS"));
+    for (const std::string& p : flags) EMMY_CHECK_OK(take(p, "--pin"));
+    return out;
 }
 
 result<setting> make_setting(const setting_flags& flags, std::initializer_list<const knob::pin_list*> pins, const golden::card_id& card) {

@@ -55,7 +55,7 @@ result<size_map> sizes_asked(const common_options& options) {
     for (const std::string& text : options.dynamic) {
         const auto one = parse_size(text);
         if (!one) return refuse(fault_kind::user, "found \"" + text + "\", expected symbol=size", "--dynamic");
-        out[one->first] = one->second;
+        if (!out.emplace(one->first, one->second).second) return refuse(fault_kind::user, "found a second size of \"" + one->first + "\", expected one", "--dynamic");
     }
     return out;
 }

@@ -1,13 +1,13 @@
 #pragma once
 #include <emmy-bench/rows.hpp>
 
-#include <emmy/loop/sample.hpp>
-
 namespace emmy::bench {
 
 /// Benches one kernel: picks, measures what is asked, records each row as soon as it is clean, picks again.
 class runner {
 public:
+    /// Rows that will be reported, as far as is known: told anew when it changes.
+    std::function<void(std::size_t)> expected = [](std::size_t) {};
     /// Called after each row: label, what came of it.
     std::function<void(const bench_row&)> finished = [](const bench_row&) {};
 
@@ -16,12 +16,20 @@ public:
     result<bench_result> run(tools::subject what, bool ab) {
         bench_result out;
         out.what = std::move(what);
+        std::vector<bench::ab_row> pinned;
+        if (ab) {
+            EMMY_TRY(rows, s_.ab_rows());
+            pinned = std::move(rows);
+        }
         if (!out.what.note.empty()) out.notes.push_back(out.what.note);
         auto made = fork::cpu_schedules::make(out.what.kernel, s_.target);
         if (!made) {
             if (made.error().kind() != fault_kind::device_limit) return refuse(made.error());
             out.refused = made.error().line();
-            if (s_.asked.interpret) EMMY_CHECK_OK(interpret(out));
+            if (s_.asked.interpret) {
+                EMMY_TRY(cells, tools::interpret_cells(out.what, s_.asked.common.seed, out.notes));
+                out.interpreted = std::move(cells);
+            }
             return out;
         }
         space_ = std::move(*made);
@@ -32,26 +40,31 @@ public:
         EMMY_TRY(first, pick(out, s_.base, options));
         out.first = std::move(first);
         EMMY_CHECK_OK(prepare(out));
+        const std::vector<std::size_t> samples = sample_options(options.rows().size(), s_.asked.sample, s_.asked.common.seed);
+        std::size_t rows = 1 + pinned.size() + out.what.rows.size() + samples.size();
+        expected(rows);
 
         bench_row own = row_of("pick", s_.base, out.first->chosen);
         EMMY_CHECK_OK(measure(out, own, s_.asked.again));
         const double pick_us = own.believed() ? own.time.median : 0;
         out.rows.push_back(std::move(own));
 
-        if (ab) {
-            int number = 0;
-            for (const std::string& text : s_.asked.ab) EMMY_CHECK_OK(ab_row(out, text, "ab " + std::to_string(++number)));
-        }
+        int number = 0;
+        for (const bench::ab_row& one : pinned) EMMY_CHECK_OK(pinned_row(out, one, "ab " + std::to_string(++number)));
         for (const tools::recorded_row& recorded : out.what.rows) EMMY_CHECK_OK(golden_row(out, recorded));
         // Fresh pinned rows are compared with a pick measured alone beside them, not with an older number.
         if (out.rows.front().status == status::cached && std::any_of(out.rows.begin() + 1, out.rows.end(), [](const bench_row& r) { return r.status == status::ok; })) {
             bench_row again = row_of("pick", s_.base, out.first->chosen);
+            expected(++rows);
             EMMY_CHECK_OK(measure(out, again, true));
             out.rows.front() = std::move(again);
         }
-        for (const std::size_t i : sample_options(options.rows().size(), s_.asked.sample, s_.asked.common.seed)) {
+        for (const std::size_t i : samples) {
             const store::knob_list knobs = space_->pairs(options.rows()[i]);
-            if (std::any_of(out.rows.begin(), out.rows.end(), [&](const bench_row& r) { return r.record_knobs == knobs && r.lane.context == s_.base.context; })) continue;
+            if (std::any_of(out.rows.begin(), out.rows.end(), [&](const bench_row& r) { return r.record_knobs == knobs && r.lane.context == s_.base.context; })) {
+                expected(--rows);
+                continue;
+            }
             bench_row row = row_of("sample", s_.base, knobs);
             // A row that is thirty times slower than the pick has lost and need not run to its end; five times, and two samples do.
             if (pick_us > 0) s_.worker.limit(std::clamp(30 * pick_us * 1e-6, 2.0, 10.0), 60);
@@ -99,9 +112,9 @@ private:
         out.least_samples = static_cast<int>(s_.asked.least_samples);
         return out;
     }
-    /// Enough samples, or so slow that fewer filled the time.
-    bool good_enough(const store::timing& t) const {
-        return t.samples >= static_cast<std::uint32_t>(s_.asked.least_samples) || t.samples * t.mean * 1e-6 >= std::min(s_.asked.seconds, 0.04);
+    /// A row that is abandoned as slow has two samples' time.
+    quality asked_quality(double slow_seconds) const {
+        return {static_cast<int>(s_.asked.least_samples), slow_seconds > 0 ? std::min(s_.asked.seconds, 2 * slow_seconds) : s_.asked.seconds};
     }
 
     result<device::kernel_text> text_of(const fork::cpu_row& row, const lane& l, std::vector<std::string>& symbols) {
@@ -114,12 +127,13 @@ private:
         return out;
     }
 
-    /// One row through all gates; recorded when it is clean, or when it failed by itself. Faults only of the store.
+    /// One row through all gates; recorded when it is clean and well measured, or when it failed by itself. Faults: of the store; of
+    /// the compiler, its cache or the machine, which say nothing about the row (device).
     result<void> measure(bench_result& out, bench_row& row, bool again, double slow_seconds = 0) {
         if (!again) {
             EMMY_TRY(txn, s_.db->read());
             EMMY_TRY(known, evidence::find_local(txn, row.lane.context, out.what.identity, out.what.bindings, row.record_knobs, producer()));
-            if (known && known->ok() && good_enough(*known)) {
+            if (known && known->ok() && asked_quality(slow_seconds).enough(static_cast<int>(known->samples), known->mean)) {
                 row.status = status::cached;
                 row.time.median = known->median, row.time.min = known->min, row.time.max = known->max, row.time.mean = known->mean, row.time.variance = known->variance;
                 row.time.low = row.time.high = known->median;
@@ -133,15 +147,23 @@ private:
                 return {};
             }
         }
-        measure_now(out, row, slow_seconds);
-        if (row.status == status::ok || row.status == status::bench_fail) EMMY_CHECK_OK(record(out, row));
+        EMMY_CHECK_OK(measure_now(out, row, slow_seconds));
+        if ((row.status == status::ok && row.worth) || row.status == status::bench_fail) EMMY_CHECK_OK(record(out, row));
         finished(row);
         return {};
     }
 
-    void measure_now(bench_result& out, bench_row& row, double slow_seconds) {
-        const auto fail = [&](status s, std::string reason) { row.status = s, row.reason = std::move(reason); };
-        const auto lost = [&](const fault& f) { fail(s_.worker.last_loss() == device::loss::compile_overrun ? status::compile_timeout : status::bench_fail, f.line()); };
+    result<void> measure_now(bench_result& out, bench_row& row, double slow_seconds) {
+        const auto fail = [&](status s, std::string reason) -> result<void> {
+            row.status = s, row.reason = std::move(reason);
+            return {};
+        };
+        const auto lost = [&](const fault& f) -> result<void> {
+            const device::loss why = s_.worker.last_loss();
+            if (why == device::loss::compile_overrun) return fail(status::compile_timeout, f.line());
+            if (device::kernels_doing(why, f.kind())) return fail(status::bench_fail, f.line());
+            return refuse(f);
+        };
         // First gate: the row that is printed is the row that was asked for.
         const auto exact = space_->row(row.record_knobs);
         if (!exact || space_->pairs(*exact) != row.record_knobs) return fail(status::pin_unmatched, exact ? "realised as " + evidence::knobs_text(space_->pairs(*exact)) : exact.error().line());
@@ -166,6 +188,9 @@ private:
         } else {
             out.notes.push_back("the speed could not be judged: " + most.error().line());
         }
+        row.worth = asked_quality(slow_seconds).enough(row.time.samples, row.time.mean, row.time.disturbed);
+        if (!row.worth && s_.asked.record) row.reason += (row.reason.empty() ? "" : "; ") + std::to_string(row.time.samples) + " samples only: not recorded";
+        return {};
     }
 
     result<void> record(bench_result& out, const bench_row& row) {
@@ -184,18 +209,14 @@ private:
         return evidence::record_measurements(*s_.db, {&m, 1}, producer()).map([](auto) {});
     }
 
-    result<void> ab_row(bench_result& out, const std::string& text, std::string label) {
+    result<void> pinned_row(bench_result& out, const bench::ab_row& one, std::string label) {
         bench_row row;
-        row.label = std::move(label), row.lane = s_.base;
-        EMMY_TRY(pins, knob::pin_list::parse(text));
-        for (const knob::pin& p : pins) row.asked.emplace_back(p.key(), p.value);
-        EMMY_TRY(own, s_.lane_of(pins));
-        row.lane = std::move(own);
-        const store::knob_list wanted = tools::schedule_pins(pins, out.what.kernel.name);
+        row.label = std::move(label), row.lane = one.lane, row.asked = one.asked;
+        const store::knob_list wanted = tools::schedule_pins(one.pins, out.what.kernel.name);
         const auto options = evidence::cpu_options::make(*space_, wanted);
         if (!options) {
             row.status = status::pin_unmatched;
-            row.reason = "unreproducible pin " + text + ": " + options.error().line();
+            row.reason = "unreproducible pin " + one.text + ": " + options.error().line();
             finished(row);
         } else {
             EMMY_TRY(chosen, pick(out, row.lane, *options));
@@ -230,8 +251,10 @@ private:
     /// The chosen row and the reference in alternating windows: the ratio shown, never recorded.
     result<void> beside_reference(bench_result& out) {
         if (work_.against.what == device::reference::kind::none || !out.second) return {};
+        // A pick that failed would fail again, after the worker's whole time.
+        const bool failed = std::any_of(out.rows.begin(), out.rows.end(), [&](const bench_row& r) { return !r.believed() && r.lane.context == s_.base.context && r.record_knobs == out.second->chosen; });
         const auto row = space_->row(out.second->chosen);
-        if (!row) return {};
+        if (!row || failed) return {};
         std::vector<std::string> symbols;
         auto text = text_of(*row, s_.base, symbols);
         if (!text) return {};
@@ -277,24 +300,6 @@ private:
         std::snprintf(text, sizeof text, "%s against pick, alternating: %.2f us against %.2f us, %.3f x%s", best->label.c_str(), b.median, a.median, a.median / b.median,
             apart ? (b.median < a.median ? ", faster" : ", slower") : ", within the noise");
         out.confirmation = text;
-        return {};
-    }
-
-    result<void> interpret(bench_result& out) {
-        EMMY_TRY(reference, loop::interpreter::make(out.what.kernel, {.sizes = out.what.sizes()}));
-        const auto inputs = loop::seeded_inputs(out.what.kernel, s_.asked.common.seed + 1);
-        EMMY_CHECK_OK(reference.bind(inputs));
-        for (const loop::sampled_cell& c : loop::sample_cells(reference, s_.asked.common.seed + 1, 8)) {
-            if (reference.cell_cost(c.output) > 100'000'000) {
-                out.notes.push_back("a cell of output " + std::to_string(c.output) + " takes more than 10^8 evaluations: not interpreted");
-                break;
-            }
-            EMMY_TRY(value, reference.cell(c.output, c.at));
-            std::string at(out.what.kernel.body.text(out.what.kernel.outputs[c.output].name));
-            at += '[';
-            for (std::size_t i = 0; i < c.at.size(); ++i) at += (i ? "," : "") + std::to_string(c.at[i]);
-            out.interpreted.emplace_back(at + "]", value);
-        }
         return {};
     }
 

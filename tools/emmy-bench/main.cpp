@@ -14,18 +14,22 @@ int bench_all(bench::settings asked, bool ab) {
     auto s = bench::session::open(std::move(asked));
     if (!s) return tools::report(tool, s.error());
     const tools::common_options& common = s->asked.common;
+    if (ab)
+        if (auto rows = s->ab_rows(); !rows) return tools::report(tool, rows.error());
     auto subjects = tools::load_subjects(common, s->card);
     if (!subjects) return tools::report(tool, subjects.error());
     if (!common.quiet)
         for (const std::string& n : s->notes) tools::note(tool, n);
 
     std::vector<bench::bench_result> results;
+    // A person sees each kernel when it is done; a machine's document and a file are written whole.
+    const bool as_it_goes = (common.out.empty() || common.out == "-") && (common.format == tools::format::table || common.format == tools::format::md);
     bool finding = false, none = true;
     for (tools::subject& what : *subjects) {
-        const std::size_t rows = 1 + s->asked.ab.size() + what.rows.size() + static_cast<std::size_t>(std::max<std::int64_t>(s->asked.sample, 0));
-        tools::progress bar(common, rows, what.name);
+        tools::progress bar(common, 1, what.name);
         bench::runner one(*s);
         double best = 0;
+        one.expected = [&](std::size_t rows) { bar.expect(rows); };
         one.finished = [&](const bench::bench_row& row) {
             if (row.believed() && (best == 0 || row.time.median < best)) best = row.time.median;
             bar.finished(row.label + " " + evidence::knobs_text(row.record_knobs.empty() ? row.asked : row.record_knobs),
@@ -38,9 +42,15 @@ int bench_all(bench::settings asked, bool ab) {
         none = none && !done->refused.empty() && done->interpreted.empty();
         if (!common.dump.empty())
             if (auto dumped = bench::dump(*s, *done); !dumped) return tools::report(tool, dumped.error());
+        if (as_it_goes) {
+            std::string text = results.empty() ? s->host().card + "\n" : std::string();
+            text += bench::people(*s, *done, common.format);
+            if (auto written = tools::emit(common, text); !written) return tools::report(tool, written.error());
+        }
         results.push_back(std::move(*done));
     }
     std::string text;
+    if (as_it_goes) return none ? tools::exit_device : finding ? tools::exit_finding : tools::exit_fine;
     switch (common.format) {
         case tools::format::json: text = bench::machines(*s, results); break;
         case tools::format::csv: text = bench::lines(results); break;
@@ -72,9 +82,11 @@ int main(int argc, char** argv) {
             .option("--opt", asked.opt, "Level of the host compiler, 0 to 3 (default 3; another one is another setting)")
             .option("--sample", asked.sample, "Bench this many options of the schedule space, the default among them")
             .option("--seconds", asked.seconds, "Measuring time of a row (default 0.3)")
-            .option("--samples", asked.least_samples, "Least samples of a row (default 20)");
+            .option("--samples", asked.least_samples, "Least samples of a row (default 20; with fewer nothing is recorded)", 1)
+            .remark("recorded", "rows of at least --samples samples; fewer when they filled --seconds and the machine was not busy for most of them")
+            .remark("lane", "std or fm (--fast-math) in this tool's tables and JSON; emmy-compile and emmy-db spell a setting whole");
     };
-    tools::verb& run = add(line.add("run", "Bench the pick beside its reference and record it"));
+    tools::verb& run = add(line.add("run", "Bench the pick beside its reference and record it; without --op, --golden or --realization every kernel of standard.json"));
     run.example("emmy-bench run --op 'softmax(x: f32[512,2048], dim=-1)' --sample 8", "eight options of a softmax; the next compile picks the fastest")
         .example("emmy-bench run --realization matmul.square.512 --pin TEAM=2", "with two threads");
     tools::verb& ab = add(line.add("ab", "Bench hand-pinned rows beside the pick"));

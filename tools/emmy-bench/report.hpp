@@ -1,12 +1,10 @@
 #pragma once
 #include <emmy-bench/bench.hpp>
 
+#include <common/dump.hpp>
 #include <common/table.hpp>
-#include <emmy/kernel/ir.hpp>
-#include <emmy/program/wire.hpp>
 
 #include <cstdio>
-#include <sys/stat.h>
 
 namespace emmy::bench {
 
@@ -146,28 +144,16 @@ inline std::string lines(const std::vector<bench_result>& results) {
 
 /// --dump: what a row was made of, one folder a kernel.
 inline result<void> dump(const session& s, const bench_result& r) {
-    const std::string folder = s.asked.common.dump + "/" + r.what.kernel.name;
-    for (std::size_t at = folder.find('/', 1);; at = folder.find('/', at + 1)) {
-        const std::string part = folder.substr(0, at);
-        if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST) return refuse(fault_kind::input, "cannot make the folder", "--dump", part);
-        if (at == std::string::npos) break;
-    }
-    if (r.what.program) {
-        std::string text;
-        json::writer w(text);
-        program::write_program(w, *r.what.program);
-        EMMY_CHECK_OK(write_file_atomically(folder + "/program.json", text + "\n"));
-    }
-    EMMY_CHECK_OK(write_file_atomically(folder + "/body.json", loop::kernel_text(r.what.kernel) + "\n"));
-    int number = 0;
+    std::vector<std::pair<std::string, std::string>> texts;
     for (const bench_row& row : r.rows)
-        if (!row.dump.empty()) EMMY_CHECK_OK(write_file_atomically(folder + "/row" + std::to_string(number++) + ".cpp", "// " + row.label + ": " + evidence::knobs_text(row.record_knobs) + "\n" + row.dump));
+        if (!row.dump.empty()) texts.emplace_back("row" + std::to_string(texts.size()) + ".cpp", "// " + row.label + ": " + evidence::knobs_text(row.record_knobs) + "\n" + row.dump);
     std::string report;
     json::writer w(report);
     w.begin_object();
     write_result(w, r);
     w.end_object();
-    return write_file_atomically(folder + "/report.json", report + "\n");
+    texts.emplace_back("report.json", report + "\n");
+    return tools::dump_kernel(s.asked.common.dump, r.what, texts);
 }
 
 }  // namespace emmy::bench

@@ -1,6 +1,8 @@
 #pragma once
 #include <emmy-bench/session.hpp>
 
+#include <common/interpret.hpp>
+
 #include <emmy/device/answer.hpp>
 #include <emmy/evidence/cpu_options.hpp>
 #include <emmy/evidence/pick.hpp>
@@ -37,7 +39,18 @@ struct bench_row {
     std::string reason;
     device::statistics time;          ///< µs a launch
     std::string dump;                 ///< kernel text
+    bool worth = true;                ///< of the quality that is recorded
     bool believed() const { return status == bench::status::ok || status == bench::status::cached; }
+};
+
+/// Measured well enough to be recorded, and to count as measured later: the least number of samples; or fewer of a kernel so slow that
+/// they filled the measuring time, taken while the machine was not busy.
+struct quality {
+    int least_samples = 20;
+    double seconds = 0.3;  ///< measuring time of the row
+    bool enough(int samples, double mean_us, int disturbed = 0) const {
+        return samples >= least_samples || (samples * mean_us * 1e-6 >= seconds && disturbed * 2 <= samples);
+    }
 };
 
 struct yardstick {
@@ -56,7 +69,7 @@ struct bench_result {
     std::vector<std::string> notes;
     std::string refused;              ///< no lowering on this device: nothing was benched
     std::string confirmation;         ///< ab: the best pinned row against the pick, alternating
-    std::vector<std::pair<std::string, double>> interpreted;  ///< --interpret: some cells
+    tools::cell_list interpreted;     ///< --interpret: some cells
     bool finding() const {
         for (const bench_row& r : rows)
             if (!r.believed() && !(r.label == "sample" && r.status == status::compile_timeout)) return true;

@@ -1,25 +1,24 @@
 #pragma once
+#include <common/evidence.hpp>
 #include <common/exit.hpp>
 #include <common/options.hpp>
 #include <common/setting.hpp>
 #include <common/subject.hpp>
+#include <common/target.hpp>
 
 #include <emmy/device/cpu/device.hpp>
 #include <emmy/device/worker.hpp>
-#include <emmy/evidence/import.hpp>
 #include <emmy/evidence/record.hpp>
 #include <emmy/evidence/regime.hpp>
-#include <emmy/evidence/scope.hpp>
 #include <emmy/fork/schedule.hpp>
 #include <emmy/kernel/text.hpp>
 #include <emmy/knob/pin.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
-
-#include <unistd.h>
 
 namespace emmy::bench {
 
@@ -45,15 +44,20 @@ struct lane : tools::setting {
 
 using tools::producer;
 
+/// One --ab row as it was asked for.
+struct ab_row {
+    std::string text;
+    store::knob_list asked;  ///< its pins, sorted
+    knob::pin_list pins;
+    bench::lane lane;
+};
+
 /// One run of the tool: the device, the store, what is in scope.
 class session {
 public:
     static result<session> open(settings asked, device::worker_options worker = {}) {
-        if (!asked.common.device.empty() && asked.common.device != "cpu") {
-            // A card by name is accepted when it is this one; nothing else can be measured here.
-            if (asked.common.device != device::cpu::identify_host().card)
-                return refuse(fault_kind::device, "found the device \"" + asked.common.device + "\", expected cpu: nothing else is measured by this build", "--device");
-        }
+        EMMY_TRY(wanted, tools::find_target(asked.common.device, "--device"));
+        EMMY_CHECK_OK(tools::need_host(wanted));
         session out;
         out.asked = std::move(asked);
         if (const char* flags = std::getenv("EMMY_NVCC_FLAGS"); flags && *flags) out.notes.emplace_back("EMMY_NVCC_FLAGS has no meaning on a processor and is ignored");
@@ -64,7 +68,9 @@ public:
         out.card = {out.host().card, 0, 0};
         out.target = tools::host_target();
         out.worker = device::worker_device(std::move(worker));
-        EMMY_CHECK_OK(out.open_store());
+        EMMY_TRY(evidence, tools::open_evidence(out.asked.common, out.card, out.asked.record ? tools::store_use::record : tools::store_use::look));
+        out.db = std::move(evidence.db), out.scope = std::move(evidence.scope);
+        out.notes.insert(out.notes.end(), evidence.notes.begin(), evidence.notes.end());
         if (!out.base.regime.deployable()) out.notes.push_back("measured at -O" + std::to_string(out.base.regime.opt) + ": recorded under that setting, where no ordinary compile reads it");
         return out;
     }
@@ -87,31 +93,23 @@ public:
     evidence::scope scope;
     text_source text = [](const fork::cpu_schedules& schedules, const fork::cpu_row& row) { return kernel::lower_cpu(schedules, row); };
 
-private:
-    result<void> open_store() {
-        const std::string path = asked.common.db.empty() ? evidence::default_store_path() : asked.common.db;
-        if (asked.record) {
-            if (path.empty()) return refuse(fault_kind::user, "found no place for the evidence store (HOME and EMMY_DB are not set), expected --db PATH", "--db");
-            EMMY_TRY(opened, evidence::open_store(path, store::access::write, store::store_kind::tuning));
-            db = std::move(opened);
-        } else if (!path.empty() && ::access(path.c_str(), F_OK) == 0) {
-            // Goldens in scope may still be new to it; where it cannot be written, what it holds is the evidence.
-            auto opened = evidence::open_store(path, store::access::write, store::store_kind::tuning);
-            if (!opened) opened = evidence::open_store(path, store::access::read, store::store_kind::tuning);
-            if (!opened) return refuse(std::move(opened).error());
-            db = std::move(*opened);
-        } else {
-            EMMY_TRY(empty, evidence::temporary_store());
-            db = std::move(empty);
+    /// Every --ab text as pins and the setting they ask for. Errors (user): not a list of pins, a setting that is none, one text twice.
+    result<std::vector<ab_row>> ab_rows() const {
+        std::vector<ab_row> out;
+        for (const std::string& text : asked.ab) {
+            const std::string place = "--ab " + std::to_string(out.size() + 1);
+            auto list = knob::pin_list::parse(text);
+            if (!list) return refuse(std::move(list).error().at(place));
+            auto own = lane_of(*list);
+            if (!own) return refuse(std::move(own).error().at(place));
+            ab_row row{text, {}, std::move(*list), std::move(*own)};
+            for (const knob::pin& p : row.pins) row.asked.emplace_back(p.key(), p.value);
+            std::sort(row.asked.begin(), row.asked.end());
+            for (std::size_t i = 0; i < out.size(); ++i)
+                if (out[i].asked == row.asked) return refuse(fault_kind::user, "found the pins of --ab " + std::to_string(i + 1) + " again, expected other ones", place);
+            out.push_back(std::move(row));
         }
-        if (!db->notes().empty()) notes.push_back(db->notes());
-        if (!db->writable()) return {};
-        // Another card's file is refused as evidence; its programs stay selectable.
-        EMMY_TRY(in_scope, evidence::prepare_scope(*db, asked.common.golden, card));
-        scope = std::move(in_scope);
-        for (const std::string& line : scope.refused) notes.push_back(line);
-        for (const std::string& line : scope.notes) notes.push_back(line);
-        return {};
+        return out;
     }
 };
 

@@ -1,15 +1,15 @@
 #pragma once
 #include <emmy-compile/settings.hpp>
 
+#include <common/evidence.hpp>
+#include <common/interpret.hpp>
+
 #include <emmy/device/answer.hpp>
 #include <emmy/device/worker.hpp>
 #include <emmy/evidence/cpu_options.hpp>
-#include <emmy/evidence/import.hpp>
 #include <emmy/evidence/pick.hpp>
-#include <emmy/evidence/scope.hpp>
 #include <emmy/fork/schedule.hpp>
 #include <emmy/kernel/text.hpp>
-#include <emmy/loop/sample.hpp>
 #include <emmy/program/evaluate.hpp>
 
 #include <optional>
@@ -28,20 +28,15 @@ struct environment {
     std::vector<std::string> notes;
 
     /// Reads the pins, opens the tuning store and imports goldens in scope that it has not seen. Errors: pins, store, a bad golden.
-    static result<environment> open(const settings& asked, const chosen_target& target) {
+    static result<environment> open(const settings& asked, const tools::target& target) {
         environment out;
         EMMY_TRY(pins, tools::live_pins(asked.common.pin));
         out.pins = std::move(pins);
         EMMY_TRY(setting, tools::make_setting(asked.flags, {&out.pins}, target.card));
         out.setting = std::move(setting);
         out.target = tools::host_target();
-        const std::string path = asked.common.db.empty() ? evidence::default_store_path() : asked.common.db;
-        EMMY_TRY(db, evidence::open_tuning_store(path, out.notes));
-        out.db = std::move(db);
-        if (!out.db->writable()) return out;
-        EMMY_TRY(scope, evidence::prepare_scope(*out.db, asked.common.golden, target.card));
-        out.labels = std::move(scope.labels);
-        for (std::vector<std::string>* list : {&scope.refused, &scope.notes}) out.notes.insert(out.notes.end(), list->begin(), list->end());
+        EMMY_TRY(evidence, tools::open_evidence(asked.common, target.card, tools::store_use::decide));
+        out.db = std::move(evidence.db), out.labels = std::move(evidence.scope.labels), out.notes = std::move(evidence.notes);
         return out;
     }
 };
@@ -56,7 +51,8 @@ struct compiled_kernel {
     std::optional<fork::cpu_row> row;        ///< the chosen one
     std::string ran;                         ///< --run: what came of it
     bool wrong = false;                      ///< --run: the answer was not right
-    std::vector<std::pair<std::string, double>> interpreted;
+    tools::cell_list interpreted;
+    std::string unmeasured;                  ///< --strict-evidence: why the schedule is refused
 
     /// Nothing measured and no pin decided although there was a choice.
     bool fell() const { return record && (record->decided == evidence::tier::prior || record->decided == evidence::tier::first_option); }
@@ -79,7 +75,14 @@ inline result<compiled_kernel> compile_kernel(const environment& env, const sett
     fork.kernel = out.what.kernel.name, fork.identity = out.what.identity, fork.bindings = out.what.bindings;
     fork.options = &options;
     const auto strictness = asked.own_only ? evidence::strictness::own_only : asked.strict ? evidence::strictness::measured : evidence::strictness::off;
-    EMMY_TRY(record, evidence::pick_schedule(&evidence_now, fork, strictness));
+    auto picked = evidence::pick_schedule(&evidence_now, fork, strictness);
+    if (!picked && strictness != evidence::strictness::off) {
+        EMMY_TRY(anyway, evidence::pick_schedule(&evidence_now, fork));  // the record is still shown
+        out.unmeasured = picked.error().line();
+        picked = std::move(anyway);
+    }
+    if (!picked) return refuse(picked.error());
+    evidence::record& record = *picked;
     if (asked.explain) record.options = options.size();
     out.offered.assign(options.rows().begin(), options.rows().end());
     EMMY_TRY(row, out.space->row(record.chosen));
@@ -103,24 +106,6 @@ inline result<void> run_once(const environment& env, const settings& asked, devi
     const std::string wrong = answer.check(arena);
     k.wrong = !wrong.empty();
     k.ran = (k.wrong ? "wrong answer: " + wrong : "right answer") + " (" + answer.reference() + ")";
-    return {};
-}
-
-/// Some cells of the kernel without any lowering; beside the program's reference where there is one.
-inline result<void> interpret_some(const settings& asked, compiled_kernel& k) {
-    EMMY_TRY(reference, loop::interpreter::make(k.what.kernel, {.sizes = k.what.sizes()}));
-    const auto inputs = loop::seeded_inputs(k.what.kernel, asked.common.seed + 1);
-    EMMY_CHECK_OK(reference.bind(inputs));
-    constexpr std::uint64_t affordable = 100'000'000;
-    for (const loop::sampled_cell& c : loop::sample_cells(reference, asked.common.seed + 1, 8)) {
-        if (reference.cell_cost(c.output) > affordable) continue;
-        EMMY_TRY(value, reference.cell(c.output, c.at));
-        std::string at(k.what.kernel.body.text(k.what.kernel.outputs[c.output].name));
-        at += '[';
-        for (std::size_t i = 0; i < c.at.size(); ++i) at += (i ? "," : "") + std::to_string(c.at[i]);
-        k.interpreted.emplace_back(at + "]", value);
-    }
-    if (k.interpreted.empty()) return refuse(fault_kind::user, "found cells of more than 10^8 evaluations, expected cheaper ones to interpret", k.what.kernel.name);
     return {};
 }
 

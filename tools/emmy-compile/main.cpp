@@ -1,11 +1,11 @@
 #include <emmy-compile/report.hpp>
 
 #include <common/cli.hpp>
+#include <common/dump.hpp>
 #include <common/exit.hpp>
 #include <common/output.hpp>
 
 #include <algorithm>
-#include <filesystem>
 
 using namespace emmy;
 
@@ -14,33 +14,36 @@ namespace {
 constexpr std::string_view tool = "emmy-compile";
 
 /// Stages that are there from the program alone, whatever the target.
-result<std::string> early_stage(const compile::settings& asked, const compile::chosen_target& target, const std::optional<program::graph>& file_program) {
-    const bool json = asked.common.format == tools::format::json;
-    std::string out;
+result<std::string> early_stage(const compile::settings& asked, const tools::target& target, const std::optional<program::graph>& file_program) {
+    compile::stage_texts out(asked);
     if (asked.stage == "program") {
         EMMY_TRY(programs, compile::load_programs(asked, target.card, file_program));
         for (const compile::named_program& p : programs) {
-            if (json) {
-                json::writer w(out);
+            if (out.json()) {
+                std::string text;
+                json::writer w(text);
                 program::write_program(w, p.graph);
-                out += "\n";
+                out.add_wire(p.name, std::move(text));
             } else {
-                if (programs.size() > 1) out += p.name + "\n";
-                out += compile::list_program(p.graph);
+                out.add(p.name, (programs.size() > 1 ? p.name + "\n" : "") + compile::list_program(p.graph));
             }
         }
-        return out;
+        return out.render();
     }
     EMMY_TRY(kernels, compile::load_kernels(asked, target.card, file_program));
     for (const tools::subject& k : kernels) {
-        EMMY_TRY(text, asked.stage == "loop" ? compile::loop_stage(k, json) : compile::fold_stage(k));
-        out += text;
+        if (asked.stage == "loop") {
+            out.json() ? out.add_wire(k.kernel.name, loop::kernel_text(k.kernel)) : out.add(k.kernel.name, loop::print(k.kernel));
+        } else {
+            EMMY_TRY(text, compile::fold_stage(k));
+            out.add(k.kernel.name, std::move(text));
+        }
     }
-    return out;
+    return out.render();
 }
 
 /// Stages and reports behind the pick. Returns the exit code.
-result<int> late_stages(const compile::settings& asked, const compile::chosen_target& target, const std::optional<program::graph>& file_program, std::string& out) {
+result<int> late_stages(const compile::settings& asked, const tools::target& target, const std::optional<program::graph>& file_program, std::string& out) {
     const bool json = asked.common.format == tools::format::json;
     EMMY_TRY(kernels, compile::load_kernels(asked, target.card, file_program));
     EMMY_TRY(env, compile::environment::open(asked, target));
@@ -50,30 +53,38 @@ result<int> late_stages(const compile::settings& asked, const compile::chosen_ta
     std::vector<compile::compiled_kernel> done;
     int code = tools::exit_fine;
     std::size_t without = 0;
+    compile::stage_texts stages(asked);
     for (tools::subject& what : kernels) {
         if (!what.note.empty() && !asked.common.quiet) tools::note(tool, what.note);
         EMMY_TRY(k, compile::compile_kernel(env, asked, std::move(what)));
         if (!k.refused.empty()) ++without;
         if (asked.run && k.row) EMMY_CHECK_OK(compile::run_once(env, asked, worker, k));
-        if (asked.interpret) EMMY_CHECK_OK(compile::interpret_some(asked, k));
+        if (asked.interpret) {
+            std::vector<std::string> notes;
+            EMMY_TRY(cells, tools::interpret_cells(k.what, asked.common.seed, notes));
+            if (cells.empty()) return refuse(fault_kind::user, "found cells of more than 10^8 evaluations, expected cheaper ones to interpret", k.what.kernel.name);
+            k.interpreted = std::move(cells);
+        }
         if (k.wrong) code = tools::exit_finding;
-        if (k.fell() && !asked.common.quiet && asked.stage.empty())
+        if (!k.unmeasured.empty()) {
+            tools::report(tool, fault(fault_kind::user, k.unmeasured));
+            code = tools::exit_finding;
+            if (!json) continue;  // a machine gets the record all the same
+        }
+        if (k.fell() && k.unmeasured.empty() && !asked.common.quiet && asked.stage.empty())
             tools::note(tool, "no measured row decides the schedule of " + k.what.kernel.name + ": " + std::string(evidence::name(k.record->decided)) + " taken (emmy-bench run measures)");
         if (!k.refused.empty() && !asked.stage.empty()) return refuse(fault_kind::device_limit, k.refused, k.what.kernel.name);
         if (asked.stage == "fork") {
-            out += compile::fork_stage(k, json);
+            json ? stages.add_wire(k.what.kernel.name, compile::fork_stage(k, json)) : stages.add(k.what.kernel.name, compile::fork_stage(k, json));
         } else if (asked.stage == "kernel") {
             EMMY_TRY(ir, kernel::lower_program(*k.space, *k.row));
-            out += compile::kernel_listing(ir, k.space->kernel()).text();
+            stages.add(k.what.kernel.name, compile::kernel_listing(ir, k.space->kernel()).text());
         } else if (asked.stage == "text" || !asked.common.dump.empty()) {
             if (k.row) {
                 EMMY_TRY(text, kernel::lower_cpu(*k.space, *k.row));
-                if (asked.stage == "text") out += text.source;
-                if (!asked.common.dump.empty()) {
-                    std::error_code ec;
-                    std::filesystem::create_directories(asked.common.dump, ec);
-                    EMMY_CHECK_OK(write_file_atomically(asked.common.dump + "/" + k.what.kernel.name + ".cpp", text.source));
-                }
+                if (asked.stage == "text") stages.add(k.what.kernel.name, text.source);
+                if (!asked.common.dump.empty())
+                    EMMY_CHECK_OK(tools::dump_kernel(asked.common.dump, k.what, {{"row0.cpp", "// pick: " + evidence::knobs_text(k.record->chosen) + "\n" + text.source}}));
             }
         }
         done.push_back(std::move(k));
@@ -81,9 +92,11 @@ result<int> late_stages(const compile::settings& asked, const compile::chosen_ta
     if (asked.stage.empty()) {
         if (json) out = compile::machines(done, target, env);
         else for (const auto& k : done) out += compile::people(k, asked);
+    } else if (code == tools::exit_fine) {
+        out = stages.render();
     }
     const bool answered = std::any_of(done.begin(), done.end(), [](const auto& k) { return !k.interpreted.empty(); });
-    if (without == done.size() && !answered) code = tools::exit_device;
+    if (!done.empty() && without == done.size() && !answered) code = tools::exit_device;
     return code;
 }
 
@@ -97,14 +110,12 @@ result<int> compile_all(compile::settings asked, std::string& out) {
     }
     if (file_program && !asked.common.realization.empty()) return refuse(fault_kind::user, "found --realization beside a program file, expected a golden file", "--realization");
     EMMY_TRY(target, compile::choose_target(asked));
-    if (asked.stage == "primitive") return refuse(fault_kind::user, "the stage primitive is not built yet, expected one of program, loop, fold, fork, kernel, text", "--stage");
-    if (asked.stage == "plan") return refuse(fault_kind::user, "the stage plan is not built yet, expected one of program, loop, fold, fork, kernel, text", "--stage");
     if (asked.stage == "program" || asked.stage == "loop" || asked.stage == "fold") {
         EMMY_TRY(text, early_stage(asked, target, file_program));
         out = std::move(text);
         return tools::exit_fine;
     }
-    if (!target.host) return refuse(fault_kind::device, "no lowering for " + target.text() + " in this build: only this processor is a target (--device cpu)", asked.target.empty() ? "--device" : "--target");
+    EMMY_CHECK_OK(tools::need_host(target));
     return late_stages(asked, target, file_program, out);
 }
 
@@ -117,10 +128,10 @@ int main(int argc, char** argv) {
     tools::verb& v = line.self();
     v.positional("FILE", asked.input, "A traced program, or a golden file", false)
         .common(tools::takes::db | tools::takes::device | tools::takes::input | tools::takes::pin | tools::takes::output | tools::takes::dump | tools::takes::progress | tools::takes::seed, asked.common)
-        .choice("--stage", asked.stage, compile::stages, "Show the kernels at this stage instead of the pick")
+        .choice("--stage", asked.stage, compile::stages, "Show the kernels at this stage instead of the pick: program, loop, fold, fork, kernel or text")
         .option("--target", asked.target, "Compile for a card (name, alias, file slug) or a bare sm_NN; default: this processor, or the card of --golden")
         .flag("--explain", asked.explain, "The whole report of each decision")
-        .flag("--strict-evidence", asked.strict, "Refuse a schedule that no measured row or pin decides")
+        .flag("--strict-evidence", asked.strict, "Refuse (exit 1) a schedule that no measured row or pin decides")
         .flag("--own-only", asked.own_only, "With --strict-evidence: rows of other producers decide nothing")
         .flag("--run", asked.run, "Execute each pick once and check its answer; nothing is measured")
         .flag("--interpret", asked.interpret, "Interpret some cells of each kernel; needs no lowering")
@@ -132,6 +143,9 @@ int main(int argc, char** argv) {
         .example("emmy-compile --realization rms_norm.k4096 --pin WORK=t4 --run", "one pinned row, executed once and checked");
     if (const auto code = line.parse(argc, argv)) return *code;
     if (asked.own_only && !asked.strict) return tools::report(tool, fault(fault_kind::user, "found it without --strict-evidence, expected both", "--own-only"));
+    if (!asked.stage.empty() && asked.explain) return tools::report(tool, fault(fault_kind::user, "found --explain beside --stage, expected one of them", "--explain"));
+    if (!asked.stage.empty() && (asked.common.format == tools::format::csv || asked.common.format == tools::format::md))
+        return tools::report(tool, fault(fault_kind::user, "found csv or md beside --stage, expected table or json", "--format"));
     if (asked.run && !asked.stage.empty()) return tools::report(tool, fault(fault_kind::user, "found --run beside --stage, expected one of them", "--run"));
     std::string out;
     const auto code = compile_all(asked, out);

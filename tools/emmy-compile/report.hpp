@@ -10,6 +10,15 @@
 
 namespace emmy::compile {
 
+/// A time for people: µs with two decimals at most, never an exponent.
+inline std::string time_text(double us) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.2f", us);
+    std::string out = text;
+    if (out.find('.') != out.npos) out.erase(out.find_last_not_of('0') + 1);
+    if (!out.empty() && out.back() == '.') out.pop_back();
+    return out;
+}
 inline std::string number(double value, int digits) {
     char text[48];
     std::snprintf(text, sizeof text, "%.*g", digits, value);
@@ -21,8 +30,38 @@ inline std::string sizes_text(const tools::subject& s) {
     return out;
 }
 
-/// One kernel of a stage that needs no target.
-inline result<std::string> loop_stage(const tools::subject& s, bool json) { return json ? loop::kernel_text(s.kernel) + "\n" : loop::print(s.kernel); }
+/// What --stage shows: one text a kernel. For machines one JSON object, an array when there are several kernels: the wire format where
+/// the stage has one (program, loop, fork), else {"schema": "emmy.stage/1", "kernel", "stage", "text"}.
+class stage_texts {
+public:
+    stage_texts(const settings& asked) : json_(asked.common.format == tools::format::json), stage_(asked.stage) {}
+    bool json() const { return json_; }
+    void add(std::string kernel, std::string text) { texts_.emplace_back(std::move(kernel), std::move(text)); }
+    /// A wire document of its own.
+    void add_wire(std::string kernel, std::string spelled) { texts_.emplace_back(std::move(kernel), std::move(spelled)), wire_ = true; }
+    std::string render() const {
+        std::string out;
+        if (!json_) {
+            for (const auto& [kernel, text] : texts_) out += text;
+            return out;
+        }
+        if (wire_) {
+            for (const auto& [kernel, text] : texts_) out += (out.empty() ? "" : ",\n") + text.substr(0, text.find_last_not_of('\n') + 1);
+            return (texts_.size() == 1 ? out : "[" + out + "]") + "\n";
+        }
+        json::writer w(out);
+        if (texts_.size() != 1) w.begin_array();
+        for (const auto& [kernel, text] : texts_) w.begin_object().key("schema").string("emmy.stage/1").key("kernel").string(kernel).key("stage").string(stage_).key("text").string(text).end_object();
+        if (texts_.size() != 1) w.end_array();
+        return out + "\n";
+    }
+
+private:
+    bool json_, wire_ = false;
+    std::string stage_;
+    std::vector<std::pair<std::string, std::string>> texts_;
+};
+
 inline result<std::string> fold_stage(const tools::subject& s) {
     EMMY_TRY(tree, fold::lift(s.kernel));
     return fold::print(s.kernel, tree);
@@ -50,7 +89,7 @@ inline std::string fork_stage(const compiled_kernel& k, bool json) {
 }
 
 inline void explain_row(std::string& out, const char* what, const evidence::row_evidence& r) {
-    out += std::string("    ") + what + "  " + number(r.us, 4) + " us  " + evidence::knobs_text(r.row) + "  (" + r.source;
+    out += std::string("    ") + what + "  " + time_text(r.us) + " us  " + evidence::knobs_text(r.row) + "  (" + r.source;
     for (const auto& [symbol, size] : r.bindings) out += ", " + symbol + "=" + std::to_string(size);
     out += ")\n";
 }
@@ -81,7 +120,7 @@ inline std::string people(const compiled_kernel& k, const settings& asked) {
     return out;
 }
 
-inline std::string machines(const std::vector<compiled_kernel>& all, const chosen_target& target, const environment& env) {
+inline std::string machines(const std::vector<compiled_kernel>& all, const tools::target& target, const environment& env) {
     std::string out;
     json::writer w(out);
     w.begin_object().key("schema").string("emmy.compile/1").key("target").string(target.text()).key("lane").string(evidence::lane_text(env.setting.regime)).key("kernels").begin_array();

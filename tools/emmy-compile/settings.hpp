@@ -2,10 +2,9 @@
 #include <common/options.hpp>
 #include <common/setting.hpp>
 #include <common/subject.hpp>
+#include <common/target.hpp>
 
-#include <emmy/core/card.hpp>
 #include <emmy/core/file.hpp>
-#include <emmy/device/cpu/identify.hpp>
 #include <emmy/program/wire.hpp>
 
 #include <string>
@@ -13,7 +12,7 @@
 
 namespace emmy::compile {
 
-inline const std::vector<std::string> stages{"program", "primitive", "loop", "fold", "fork", "kernel", "text", "plan"};
+inline const std::vector<std::string> stages{"program", "loop", "fold", "fork", "kernel", "text"};
 
 struct settings {
     tools::common_options common;
@@ -24,27 +23,12 @@ struct settings {
     bool explain = false, strict = false, own_only = false, run = false, interpret = false;
 };
 
-/// What is compiled for. Without a card (a bare sm_NN) nothing measured applies.
-struct chosen_target {
-    golden::card_id card;
-    bool host = false;  ///< this machine's processor: the only target with a lowering
-    std::string text() const { return !card.name.empty() ? card.name : "sm_" + std::to_string(card.compute_major) + std::to_string(card.compute_minor); }
-};
-
-/// --target, else --device, else the card of --golden, else this processor. Errors (user): no such card; (input): an unreadable golden.
-inline result<chosen_target> choose_target(const settings& asked) {
-    const std::string host = device::cpu::identify_host().card;
-    const std::string& flag = asked.target.empty() ? asked.common.device : asked.target;
-    std::string wanted = flag;
-    if (wanted.empty() && !asked.common.golden.empty()) {
-        EMMY_TRY(card, golden::opening_card(asked.common.golden));
-        wanted = card;
-    }
-    if (wanted.empty() || wanted == "cpu" || wanted == host) return chosen_target{{host, 0, 0}, true};
-    if (const auto cc = capability_from_target(wanted)) return chosen_target{{"", cc->generation, cc->revision}, false};
-    auto card = find_card(wanted);
-    if (!card) return refuse(std::move(card).error().at(asked.target.empty() ? "--device" : "--target"));
-    return chosen_target{{card->name, card->cc.generation, card->cc.revision}, false};
+/// --target, else --device, else the card of --golden, else this processor. Errors: as of find_target; (input) an unreadable golden.
+inline result<tools::target> choose_target(const settings& asked) {
+    if (!asked.target.empty()) return tools::find_target(asked.target, "--target");
+    if (!asked.common.device.empty() || asked.common.golden.empty()) return tools::find_target(asked.common.device, "--device");
+    EMMY_TRY(card, golden::opening_card(asked.common.golden));
+    return tools::find_target(card, "--golden");
 }
 
 /// The programs behind the request, for --stage program: the traced ones, whatever becomes of them later.

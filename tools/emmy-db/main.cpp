@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
 
     auto store = db::open(options.db);
     if (!store) return tools::report(tool, store.error());
-    if (!store->notes().empty() && !options.quiet) tools::note(tool, store->notes().substr(0, store->notes().size() - 1));
+    if (!options.quiet)
+        for (const std::string& n : store->notes()) tools::note(tool, n);
     std::string text;
     int code = tools::exit_fine;
     if (check.chosen()) {
