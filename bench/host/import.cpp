@@ -8,6 +8,8 @@
 #include <ctime>
 #include <filesystem>
 
+#include <unistd.h>
+
 using namespace emmy;
 
 namespace {

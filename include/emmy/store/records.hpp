@@ -15,12 +15,12 @@ constexpr std::string_view name(store_kind k) { return k == store_kind::tuning ?
 
 /// Under what a time is true. `flags` is canonical text: words joined by one blank ("--use_fast_math team=2").
 struct context {
-    std::string backend;    ///< "cuda", "cpu"
-    std::string card;       ///< canonical product name, or "cpu: …"
+    std::string backend = {};  ///< "cuda", "cpu"
+    std::string card = {};     ///< canonical product name, or "cpu: …"
     std::uint16_t sm = 0;   ///< 90 for sm_90; 0 where there is none
     std::uint8_t opt = 3;   ///< compiler optimisation level
     bool cold = false;      ///< the cache was flushed between launches
-    std::string flags;
+    std::string flags = {};
 
     bool operator==(const context&) const = default;
 };
@@ -56,17 +56,17 @@ constexpr double failed_us = 10'000'000.0;
 
 struct kernel_record {
     digest128 key;         ///< identity
-    digest128 check;       ///< second digest of the canonical body: a clash of keys is an error, never a merge
-    std::string name;      ///< C name: the first writer's, a label
-    std::string body;      ///< wire of the one-kernel program, compact JSON
+    digest128 check = {};      ///< second digest of the canonical body: a clash of keys is an error, never a merge
+    std::string name = {};     ///< C name: the first writer's, a label
+    std::string body = {};     ///< wire of the one-kernel program, compact JSON
     bool formed = true;    ///< false: a derived body that exists only as a piece of its parent
 };
 
 /// One file or one bench that wrote measurements.
 struct source_record {
-    std::string label;      ///< "golden:<12 hex>", "freeze:<12 hex>", "measured:<host>:<producer>"
-    std::string producer;   ///< "peer", "emmy-cpp/<n>": whose generated code was measured
-    std::string sha256;     ///< of the file, hex; empty for a bench
+    std::string label = {};     ///< "golden:<12 hex>", "freeze:<12 hex>", "measured:<host>:<producer>"
+    std::string producer = {};  ///< "peer", "emmy-cpp/<n>": whose generated code was measured
+    std::string sha256 = {};    ///< of the file, hex; empty for a bench
     std::uint32_t unix_time = 0;
     std::uint32_t kernels = 0, routes = 0, taken = 0, offered = 0;  ///< what the file held (measurements before keep-best)
 

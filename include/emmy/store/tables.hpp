@@ -86,7 +86,8 @@ EMMY_DECL result<context_id> put_context(write_transaction& txn, const context& 
 EMMY_DECL result<void> put_kernel(write_transaction& txn, const kernel_record& kernel);
 /// New source, or the stored one of this label with its counts and time replaced.
 EMMY_DECL result<source_id> put_source(write_transaction& txn, const source_record& source);
-/// Errors (user): a placement knob in a schedule row, a schedule knob in an arm, an empty arm; the knob is named.
+/// Errors (user): a placement knob in a schedule row, a schedule knob in an arm, an empty arm, a value that a known family
+/// does not spell so; the knob is named. Keys are not checked further (unknown families, addresses): that is the loader's and the fork's part.
 EMMY_DECL result<row_id> put_row(write_transaction& txn, row_kind kind, const knob_list& row);
 /// Keeps the sizes' text for their key.
 EMMY_DECL result<std::uint64_t> put_bindings(write_transaction& txn, const binding_list& bindings);

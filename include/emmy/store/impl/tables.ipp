@@ -403,6 +403,14 @@ EMMY_DECL result<row_id> put_row(write_transaction& txn, row_kind kind, const kn
     const auto by = layout::key().digest(xxh3_128(text));
     EMMY_TRY(known, detail::get_id(txn, layout::table::row_by, by));
     if (known) return *known;
+    for (const auto& [name, value] : row)
+        if (const knob::family_info* family = knob::find_family(knob::split_key(name).family)) {
+            const auto canonical = family->canonical(value);
+            if (!canonical || canonical->view() != value) {
+                const std::string expected = canonical ? "the canonical spelling \"" + std::string(canonical->view()) + '"' : "a value of " + std::string(family->name);
+                return refuse(fault_kind::user, "found \"" + value + "\", expected " + expected, name);
+            }
+        }
     knob_list sorted = row;
     std::sort(sorted.begin(), sorted.end());
     layout::value_writer out;
