@@ -91,7 +91,9 @@ private:
     value root_;
 };
 
-/// Where a value stands: a chain on the stack, spelled only when something is refused.
+/// Where a value stands: a chain on the stack, spelled only when something is refused. A path points at its parent, which must outlive
+/// it: one step may be passed on in a call, two steps in a variable need two variables.
+///   const json::path rows = where / "rows", row = rows / i;      // not: const json::path row = where / "rows" / i;
 struct path {
     const path* up = nullptr;
     std::string_view key = {};

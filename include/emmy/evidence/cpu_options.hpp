@@ -15,7 +15,8 @@ namespace emmy::evidence {
 class cpu_options : public option_space {
 public:
     /// `pins`: schedule knobs, (key, value); an OFF value also matches a row without the key. `schedules` must outlive this.
-    /// Errors (user): no row has these values (names the first pin that no row has).
+    /// A row that the fork does not list is pinned by naming every family of the kernel. Errors (user): the fork's own refusal (unknown
+    /// key, value, bound), or no listed row has these values (names the first pin that none has).
     EMMY_DECL static result<cpu_options> make(const fork::cpu_schedules& schedules, const store::knob_list& pins = {});
 
     EMMY_DECL std::optional<store::knob_list> option_for(const store::knob_list& measured) const override;

@@ -24,11 +24,12 @@ struct merged_row {
 /// Rows of one size of one kernel, ok ones only, each producer's own order: (rank, median, row text).
 struct size_rows {
     std::uint64_t bind = 0;
-    store::binding_list bindings;
-    std::vector<merged_row> rows;
+    store::binding_list bindings = {};
+    std::vector<merged_row> rows = {};
     std::uint32_t failed = 0;  ///< rows that only ever failed
 };
 
+/// The rows in scope, as of one moment. Holds a read transaction: one thread at a time, on the thread that opened it.
 class snapshot {
 public:
     /// `labels`: golden sources in scope; what was measured here always is. Nothing is known of a context that the store lacks: no error.

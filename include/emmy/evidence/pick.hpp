@@ -57,14 +57,14 @@ public:
 struct schedule_fork {
     std::string kernel;             ///< C name, for messages
     digest128 identity;
-    store::binding_list bindings;   ///< sizes of this compile
+    store::binding_list bindings = {};  ///< sizes of this compile
     std::string fork = "schedule";
-    const option_space* options = nullptr;
+    const option_space* options = nullptr;  ///< must be set; outlives the pick
 };
 
 /// Pins, then measured rows of exactly these sizes (own producer's, then others'), then the nearest size, then the prior, then the
 /// first option. `evidence` may be null: nothing is measured. Errors (user): strict and not decided by evidence (names kernel and
-/// fork); no option left by pins. (store): unreadable.
+/// fork); no option left by pins. (store): unreadable; (internal): no option space.
 EMMY_DECL result<record> pick_schedule(const snapshot* evidence, const schedule_fork& fork, strictness strict = strictness::off, const prior_hook* prior = nullptr);
 
 /// Is a row measured at `there` usable at `here`: same symbols, each |log2 ratio| <= 1, both decode (<= 16) or both not. Gives the

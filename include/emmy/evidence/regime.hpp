@@ -32,9 +32,9 @@ struct regime {
 struct regime_request {
     bool fast_math = false;        ///< --fast-math, EMMY_FAST_MATH=1
     int opt = -1;                  ///< --opt N; -1: not given
-    std::string compiler_flags;    ///< --nvcc-flags, EMMY_NVCC_FLAGS; a first [-Xcicc] -O<digit> in them sets opt
+    std::string compiler_flags = {};  ///< --nvcc-flags, EMMY_NVCC_FLAGS; a first [-Xcicc] -O<digit> in them sets opt
     bool cold = false;             ///< --cold
-    store::knob_list pins;         ///< regime pins: FAST_MATH, COLD_CACHE, FAST_EXP, F16_MMA_F32_ACC, FP8_MMA, TEAM
+    store::knob_list pins = {};       ///< regime pins: FAST_MATH, COLD_CACHE, FAST_EXP, F16_MMA_F32_ACC, FP8_MMA, TEAM
 };
 /// Errors (user): an -O level outside 0 … 3, two different ones, a pin whose value is none.
 EMMY_DECL result<regime> make_regime(const regime_request& asked);

@@ -58,10 +58,12 @@ struct cpu_facts {
     bool has_fold = false;
 };
 
-/// The schedule rows of one kernel on one target, in fixed order, the default first. Holds its own copy of the kernel.
+/// The schedule rows of one kernel on one target, in fixed order, the default first. Holds its own copy of the kernel. Never changes
+/// after make(): any number of threads may use one, or copies of it.
 class cpu_schedules {
 public:
-    /// Errors (device_limit): "no CPU lowering for …".
+    /// Validates the body first (loop/validate.hpp): nothing behind this checks it again. Errors (input): what validation refuses, with
+    /// the path below the kernel's `loop_ir`; (device_limit): "no CPU lowering for …".
     EMMY_DECL static result<cpu_schedules> make(const loop::kernel& k, const cpu_target& target);
 
     EMMY_DECL const loop::kernel& kernel() const;
@@ -71,7 +73,7 @@ public:
 
     EMMY_DECL std::span<const cpu_row> rows() const;              ///< every legal row; rows()[0] is the safe default
     EMMY_DECL knob_pairs pairs(const cpu_row& row) const;         ///< every family this kernel has, OFF values included
-    /// A row from (key, value) texts: missing families are OFF. Errors (user): unknown key, non-canonical value, illegal row; the fault's
+    /// A row from (key, value) texts: missing families are OFF. Errors (user): unknown or repeated key, non-canonical value, illegal row; the fault's
     /// place is the knob, the sentence names rule, value and bound.
     EMMY_DECL result<cpu_row> row(std::span<const std::pair<std::string, std::string>> pairs) const;
     /// Whether a row can be printed for this kernel; the refusal names knob, value and bound.

@@ -18,7 +18,8 @@ namespace emmy::golden {
 enum class rules : std::uint8_t { working, repository };
 
 /// One GPU's measurements as one JSON document: programs, kernels, decisions, rows. Read-only views; edits append or replace
-/// whole entries and go through the same rules as reading. Movable; views live as long as the document or a copy of it.
+/// whole entries and go through the same rules as reading. Movable. Spans and pointers into it live until its next edit; texts as long
+/// as the document or a copy of it. Any number of threads may read one that nobody edits.
 class document {
 public:
     /// Empty document of a card (`gpu_name` empty = of no card).
@@ -46,18 +47,20 @@ public:
         const auto at = refs_.find(ref);
         return at == refs_.end() ? none : at->second;
     }
-    /// First decision in file order that mints this kernel, or `none`. O(1).
-    decision_index minted_by(kernel_index kernel) const { return minter_[kernel]; }
-    /// Decisions from the root down to this kernel; the walk upwards stops at a repeated parent.
+    /// First decision in file order that mints this kernel, or `none` (also for an index past the end). O(1).
+    decision_index minted_by(kernel_index kernel) const { return kernel < minter_.size() ? minter_[kernel] : none; }
+    /// Decisions from the root down to this kernel; the walk upwards stops at a repeated parent. Empty past the end.
     EMMY_DECL std::vector<decision_index> path(kernel_index kernel) const;
     /// Where path() starts: the root of the kernel's family.
     EMMY_DECL kernel_index root(kernel_index kernel) const;
     /// "peer", the file's producer, or the row's own.
     std::string_view producer(const row& r) const { return r.producer ? *r.producer : head_.producer ? *head_.producer : peer_producer; }
 
-    /// Decodes a kernel's body. Errors (input): a body that is none (the fault names file and path).
+    /// Decodes a kernel's body: fields, types, operators and expressions are read, what they mean together is not checked (that is
+    /// loop::validate, which every lowering runs). Errors (input): a body that is none (the fault names file and path); (user): an index
+    /// past the end, e.g. `none`.
     EMMY_DECL result<loop::kernel> body(kernel_index kernel) const;
-    /// Identity of the stored body, computed now.
+    /// Identity of the stored body, computed now. Errors as body().
     EMMY_DECL result<digest128> identity(kernel_index kernel) const;
 
     // --- edits. JSON texts are one object each, in the shapes of the format; everything is checked as when read. ---

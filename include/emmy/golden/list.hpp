@@ -7,7 +7,7 @@ namespace emmy::golden {
 
 struct list_filter {
     std::string card;    ///< part of the card's name; empty = all
-    std::string kernel;  ///< part of the row's name or of the kernel's reference
+    std::string kernel = {};  ///< part of the row's name or of the kernel's reference
     bool behind = false; ///< only entries slower than torch.compile
 };
 

@@ -29,13 +29,13 @@ struct cpu_text {
     std::uint64_t scratch_bytes(int parts) const { return scratch_shared_bytes + scratch_part_bytes * static_cast<std::uint64_t>(parts); }
 };
 
-/// Prints the kernel under a row. Errors: (device_limit) "no CPU lowering for …"; a row that is not legal, with rule and bound.
+/// Prints the kernel under a row. The body is validated (by cpu_schedules::make). Errors: (input) an invalid body; (device_limit) "no CPU lowering for …"; a row that is not legal, with rule and bound.
 EMMY_DECL result<cpu_text> lower_cpu(const loop::kernel& k, const fork::cpu_row& row, const fork::cpu_target& target);
 
 /// The Kernel IR of a row, before a printer spells it.
 EMMY_DECL result<program> lower_program(const fork::cpu_schedules& schedules, const fork::cpu_row& row);
 
-/// The same after one lift: for callers that print many rows of one kernel.
+/// The same after one validation and lift: for callers that print many rows of one kernel. Checks the row only.
 EMMY_DECL result<cpu_text> lower_cpu(const fork::cpu_schedules& schedules, const fork::cpu_row& row);
 
 }  // namespace emmy::kernel

@@ -31,7 +31,8 @@ constexpr std::string_view name_of(role r) {
 /// JSON type of the family's pin in a golden file. Texts of integers and booleans are spelled "2", "true".
 enum class value_kind : std::uint8_t { text, integer, boolean };
 
-/// A family is a type: everything else (registry, rows, pins, literals) follows from these members. Users add theirs the same way.
+/// A family is a type: everything else follows from these members. Rows, pins and lit<> hold the built-in families. A family of your own
+/// gets value_of<> and a place in a registry: built_in::with<…>, with look-up by name and type.
 template <class F>
 concept family = requires(std::string_view text, const typename F::value_type& value) {
     requires std::equality_comparable<typename F::value_type>;

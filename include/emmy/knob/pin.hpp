@@ -38,7 +38,8 @@ struct pin {
     bool operator==(const pin&) const = default;
 };
 
-/// A pin from a key and a value, as command lines and environments give them: the family in any case, what follows @ lower-cased.
+/// A pin from a key and a value, as command lines and environments give them: the family in any case; what follows @ is
+/// lower-cased, but a buffer's name (LAYOUT@Linear_W) is kept as written and never read as the scope of a kernel.
 /// Errors (user): no such family, an address that its scope does not take, a value that is not canonical.
 result<pin> parse_pin(std::string_view key, std::string_view value);
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace emmy::knob {
 
@@ -25,12 +26,15 @@ template <family F>
 constexpr parsed<value_text> canonical_text(std::string_view text) {
     const auto value = F::parse(text);
     if (!value) return value.error();
-    return F::spell(*value);
+    const value_text out = F::spell(*value);
+    if (out.overflowed()) return refusal{F::name, text, "a value whose spelling fits a value_text", refusal::nowhere};
+    return out;
 }
 template <family F>
 constexpr family_info info_of() {
     family_info out{F::name, F::where, F::meaning, F::kind, F::version, false, {}, &canonical_text<F>};
     if constexpr (has_off<F>) {
+        static_assert(!F::spell(F::off).overflowed(), "the spelling of the OFF value is longer than a value_text");
         out.has_off = true;
         out.off = F::spell(F::off);
     }
@@ -38,10 +42,22 @@ constexpr family_info info_of() {
 }
 }  // namespace detail
 
-/// A set of families: looked up by type at compile time, by name at run time.
+namespace detail {
+template <family... Fs>
+consteval bool names_differ() {
+    const std::array<std::string_view, sizeof...(Fs)> names{std::string_view(Fs::name)...};
+    for (std::size_t i = 0; i < names.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (names[i] == names[j]) return false;
+    return true;
+}
+}  // namespace detail
+
+/// A set of families of distinct names: looked up by type at compile time, by name at run time.
 ///   using mine = built_in::with<VEC, BLK>;
 template <family... Fs>
 struct registry {
+    static_assert(detail::names_differ<Fs...>(), "two families of one name, expected distinct names");
     static constexpr std::size_t size = sizeof...(Fs);
     static constexpr std::array<family_info, size> table{detail::info_of<Fs>()...};
 

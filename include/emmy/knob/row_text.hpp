@@ -2,8 +2,10 @@
 #include <emmy/knob/routing_row.hpp>
 #include <emmy/knob/schedule_row.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace emmy::knob {
 

@@ -22,6 +22,11 @@ enum class row_check : std::uint8_t {
 /// The choices inside one kernel: WORK, RASTER, LOOPIFY, SHARED_CARRY once, TILE, REDUCE (its part inside a CTA) and STAGE per site
 /// or bare. Any of them may be absent. About 80 bytes; only routed keys allocate.
 class schedule_row {
+public:
+    /// Families of its own; another one does not compile.
+    using families = registry<WORK, RASTER, LOOPIFY, SHARED_CARRY, TILE, REDUCE, STAGE>;
+
+private:
     struct kernel_slot {
         work work_value;
         raster raster_value;
@@ -45,6 +50,7 @@ class schedule_row {
 
     template <class F>
     static constexpr std::uint8_t bit() {
+        static_assert(families::contains<F>, "a schedule row holds WORK, RASTER, LOOPIFY, SHARED_CARRY, TILE, REDUCE and STAGE, expected one of these families");
         if constexpr (std::is_same_v<F, WORK> || std::is_same_v<F, TILE>) return 1;
         else if constexpr (std::is_same_v<F, RASTER> || std::is_same_v<F, REDUCE>) return 2;
         else if constexpr (std::is_same_v<F, LOOPIFY> || std::is_same_v<F, STAGE>) return 4;

@@ -15,12 +15,12 @@
 namespace emmy::loop {
 
 enum class numeric_mode : std::uint8_t {
-    typed,       ///< every rounding that the body spells (loop-ir §3.6)
+    typed,       ///< every rounding that the body spells: each value to its dtype where it is defined, each write to its buffer's
     relaxed_f32  ///< every float in f32: roundings to f16, bf16 and f8 are ignored, f8 and f4 encode and decode still happen
 };
 
 struct symbol_size {
-    std::string symbol;
+    std::string symbol = {};
     std::int64_t size = 0;
 };
 
@@ -67,7 +67,7 @@ struct bounded_value {
 
 /// A body compiled for one mode and one set of sizes. Movable; one thread at a time.
 ///
-/// Semantics: loop-ir §3. Loops run in order; accumulators start at the operator's identity each time their loop is entered (maximum
+/// Semantics: loops run in order; accumulators start at the operator's identity each time their loop is entered (maximum
 /// -1e30, minimum +1e30); a state's Pre sees what the previous step left. A division by zero in an index gives 0. Every read and write is
 /// checked: an index out of bounds is a fault naming buffer, dimension, index and statement.
 /// Values are computed once per combination of the axes they depend on (a softmax's row statistics once a row, also across calls of

@@ -8,7 +8,7 @@ namespace emmy::loop {
 /// (input) name the field below it, e.g. kernels[3].loop_ir.nodes[2].attrs.body[0].Loop.body[1].Assign.args[0].
 ///
 /// After success:
-///  - every name read is visible (loop-ir 3.1): an axis of an enclosing loop, a value defined before in this or an enclosing
+///  - every name read is visible: an axis of an enclosing loop, a value defined before in this or an enclosing
 ///    statement list, an accumulator inside or after its loop; no visible name is defined again; all names are identifiers;
 ///  - buffers are declared once, with sizes of at least 1 and at most 2^56 static elements; Load reads a declared input (its dtype
 ///    is as wide as the buffer's), Write and ZeroPrologue name a declared output, ranks agree;

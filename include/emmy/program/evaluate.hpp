@@ -1,5 +1,6 @@
 #pragma once
 #include <emmy/core/numeric.hpp>
+#include <emmy/core/result.hpp>
 #include <emmy/program/graph.hpp>
 
 #include <cstddef>
@@ -11,19 +12,19 @@ namespace emmy::program {
 /// Bytes of an `input` node or of a checkpoint constant, in the node's declared dtype, row-major, by node id. A constant with
 /// load_ops is given after them (the node's own shape).
 struct named_bytes {
-    std::string_view id;
-    std::span<const std::byte> bytes;
+    std::string_view id = {};
+    std::span<const std::byte> bytes = {};
 };
 struct bound_size {
-    std::string_view symbol;
+    std::string_view symbol = {};
     std::int64_t size = 0;
 };
 
 /// Values of one tensor; `values` has as many elements as the shape says.
 struct evaluated {
     dtype type = dtype::none;
-    std::vector<std::int64_t> shape;
-    std::vector<double> values;
+    std::vector<std::int64_t> shape = {};
+    std::vector<double> values = {};
 };
 
 /// The concrete shape under these sizes (a symbol not named: its hint). Errors (input): an expression that does not evaluate to a size ≥ 1.
@@ -31,9 +32,13 @@ EMMY_DECL result<std::vector<std::int64_t>> concrete_shape(const graph& g, std::
 /// Elements of the concrete shape; errors also when the product leaves 62 bits.
 EMMY_DECL result<std::int64_t> element_count(const graph& g, std::span<const dim> shape, std::span<const bound_size> sizes);
 
+/// What a reader of graphs may assume and a hand-built one may lack: at least one output, producers before their readers, edges and lists
+/// inside their tables, distinct ids, the operator's own attributes with their kinds and all required ones. Errors (input): the node is named.
+EMMY_DECL result<void> check_form(const graph& g);
+
 /// All outputs of the program. Values are double throughout; an intermediate result that is declared narrower than f32 is rounded
 /// to what it declares (a program-level tensor is a rounding point), an output is not: compare it with its round_to (core/numeric.hpp).
-/// Errors: input: a tensor without bytes, bytes of the wrong size, shapes that do not fit together; user: an operator that the
+/// Errors: input: what check_form refuses, a tensor without bytes, bytes of the wrong size, shapes that do not fit together; user: an operator that the
 /// reference does not know ("no reference for torch.conv1d").
 EMMY_DECL result<std::vector<evaluated>> evaluate(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes = {});
 

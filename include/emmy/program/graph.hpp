@@ -28,7 +28,7 @@ struct range {
 struct tensor {
     name_id name = no_name;  ///< informational for output 0 (edges name the node's id); the buffer's name for later outputs
     dtype type = dtype::none;
-    range shape;             ///< graph::dims
+    range shape = {};             ///< graph::dims
 };
 
 /// Output `output` of node `node`.
@@ -52,35 +52,35 @@ struct literal {
 struct attribute {
     attr key = attr::count_;
     attr_kind kind = attr_kind::text;
-    literal number;           ///< integer, real, boolean, number
+    literal number = {};           ///< integer, real, boolean, number
     name_id text = no_name;   ///< text, dtype
     expr_id value = no_expr;  ///< expression
-    range list;               ///< integers, dims and extents, sources, load_ops, parts: in the graph's list of that name
+    range list = {};               ///< integers, dims and extents, sources, load_ops, parts: in the graph's list of that name
     std::uint32_t graph = 0;  ///< graph: place in graph::nested
 };
 
 struct node {
     name_id id = no_name;
     program::op op = op::input;
-    range attrs;    ///< graph::attributes, in table order
-    range inputs;   ///< graph::edges
-    range outputs;  ///< graph::tensors, at least one
+    range attrs = {};    ///< graph::attributes, in table order
+    range inputs = {};   ///< graph::edges
+    range outputs = {};  ///< graph::tensors, at least one
 };
 
 /// One source of an index map: output coordinates (`out_coord_0` …) to the coordinates of input `input_idx`.
 struct map_source {
     std::int64_t input_idx = 0;
-    range coord_map;            ///< graph::coordinates
+    range coord_map = {};            ///< graph::coordinates
     expr_id select = no_expr;   ///< absent: everything the earlier sources left
 };
 /// One step applied to a checkpoint tensor when it is bound.
 struct load_op {
     program::op op = op::reshape;
-    range attrs;
+    range attrs = {};
 };
 struct source_part {
     name_id path = no_name;
-    range shape;  ///< graph::dims
+    range shape = {};  ///< graph::dims
 };
 
 struct graph {
@@ -147,7 +147,8 @@ EMMY_DECL std::vector<name_id> symbols(const graph& g);
 /// The hint that the first dim of this symbol carries; default_hint when none does.
 EMMY_DECL std::int64_t hint_of(const graph& g, name_id symbol);
 
-/// Builds graphs by hand; the result is in canonical order.
+/// Builds graphs by hand; the result is in canonical order. What is wrong with one (an edge to no node, an id twice, a setting that the
+/// operator does not have) is refused by check_form, which the evaluator runs.
 class builder {
 public:
     /// A static size (≥ 1) or a symbol with its hint.

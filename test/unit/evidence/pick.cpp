@@ -53,6 +53,13 @@ BOOST_AUTO_TEST_CASE(nothing_measured_falls_to_the_first_option) {
     BOOST_TEST(strict.error().line() == "k_one schedule: decided by first option, expected a measured row or a pin (--strict-evidence)");
 }
 
+BOOST_AUTO_TEST_CASE(a_fork_without_options_is_refused) {
+    const auto none = pick_schedule(nullptr, {.kernel = "k_one", .identity = test::one_kernel});
+    BOOST_REQUIRE(!none);
+    BOOST_TEST((none.error().kind() == fault_kind::internal));
+    BOOST_TEST(none.error().line() == "k_one schedule: found no option space, expected schedule_fork::options to be set");
+}
+
 BOOST_AUTO_TEST_CASE(the_fastest_offered_row_wins_and_the_next_one_is_named) {
     const auto db = test::store_with_one_kernel();
     test::add(db, work("t1024"), test::time(1), "measured:h:" + own);  // not offered

@@ -70,12 +70,30 @@ BOOST_AUTO_TEST_CASE(refusals_name_knob_value_and_bound) {
     BOOST_CHECK_EQUAL(refusal(mm, {{"TILE", "f3x8"}}), "STAGE: found '', expected packed panels: the inner extent is no multiple of 48");
     BOOST_CHECK_EQUAL(refusal(mm, {{"TILE", "f2x1"}}), "TILE: found [f2x1], expected no x1 (spell it without) at offset 2");
     BOOST_CHECK_EQUAL(refusal(mm, {{"PLACE@map.1/inner", "cut"}}), "PLACE@map.1/inner: found key 'PLACE@map.1/inner', expected one of the kernel's families");
+    BOOST_CHECK_EQUAL(refusal(mm, {{"WORK", "t4x4"}, {"WORK", "t8x8"}}), "WORK: found the key twice ('t4x4' and 't8x8'), expected it once");
     const auto sm = schedules_of("softmax(x: f32[512,2048], dim=-1)");
     BOOST_CHECK_EQUAL(refusal(sm, {{"WORK", "t32"}, {"REDUCE", "coop"}}), "WORK: found 't32', expected t4, t8 or t16 lanes, at most 16");
     BOOST_CHECK_EQUAL(refusal(sm, {{"REDUCE", "coop"}}), "REDUCE: found 'coop', expected WORK t... of width 2 or more for coop");
     BOOST_CHECK_EQUAL(refusal(sm, {{"TILE", "f4"}}), "TILE: found 'f4', expected no text: the kernel has no output tile");
     const auto map = schedules_of("relu(x: f32[512,4096])");
     BOOST_CHECK_EQUAL(refusal(map, {{"REDUCE", "r2"}}), "REDUCE: found key 'REDUCE', expected one of the kernel's families");
+}
+
+BOOST_AUTO_TEST_CASE(an_invalid_body_is_refused_before_it_is_lifted) {
+    auto graph = program::parse_op("matmul(f32[256,256],f32[256,256])");
+    BOOST_REQUIRE(graph);
+    auto made = loop::lower_single_op(*graph);
+    BOOST_REQUIRE(made);
+    loop::kernel wrong = made->kernel;
+    for (loop::stmt& s : wrong.body.stmts)
+        if (s.kind == loop::stmt_kind::load && s.index.count == 2) {
+            s.index.count = 1;
+            break;
+        }
+    const auto refused = fork::cpu_schedules::make(wrong, {});
+    BOOST_REQUIRE(!refused);
+    BOOST_CHECK(refused.error().kind() == fault_kind::input);
+    BOOST_CHECK_MESSAGE(refused.error().line().find(".attrs.body[0]") != std::string::npos, refused.error().line());
 }
 
 BOOST_AUTO_TEST_CASE(the_page_is_the_table) {

@@ -49,6 +49,20 @@ BOOST_AUTO_TEST_CASE(references_paths_and_roots) {
     BOOST_TEST(file.routing()[1].children.size() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(an_index_past_the_end_is_refused_or_has_nothing) {
+    const document file = own();
+    for (const golden::kernel_index past : {golden::none, static_cast<golden::kernel_index>(file.kernels().size())}) {
+        BOOST_TEST(file.path(past).empty());
+        BOOST_TEST(file.minted_by(past) == golden::none);
+        BOOST_TEST(file.root(past) == past);
+        const auto body = file.body(past);
+        BOOST_REQUIRE(!body);
+        BOOST_TEST((body.error().kind() == fault_kind::user));
+        BOOST_TEST(body.error().line().find("found the kernel index ") != std::string::npos);
+        BOOST_TEST(!file.identity(past));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_path_stops_at_a_repeated_parent) {
     const auto file = document::parse(R"({"compute_cap":[9,0],"kernels":[{"loop_ir":{},"name":"a","formed":true},{"loop_ir":{},"name":"b","formed":true}],
         "routing":[{"parent":"a","arm":{"PLACE":"cut"},"children":["b"]},{"parent":"b","arm":{"PLACE":"cut"},"children":["a"]}]})");

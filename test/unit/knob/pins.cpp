@@ -32,6 +32,10 @@ BOOST_AUTO_TEST_CASE(lists_are_read_as_the_grammar_says) {
     BOOST_TEST(keys("FAST_MATH=Yes,fp8_mma=off,TEAM=2,UNROLL=8") == "FAST_MATH=true;FP8_MMA=false;TEAM=2;UNROLL=8;");
     BOOST_TEST(keys("WORK=t32,WORK=t32") == "WORK=t32;");
     BOOST_TEST(keys("PLACE=fuse,PLACE@map.1/inner=cut,LAYOUT@linear_wt=source,REDUCE=g4k") == "PLACE=fuse;PLACE@map.1/inner=cut;LAYOUT@linear_wt=source;REDUCE=g4k;");
+    BOOST_TEST(keys("layout@Linear_W=source,LAYOUT@linear_w=folded,LAYOUT@place_0=source,LAYOUT@node_W=source") ==
+               "LAYOUT@Linear_W=source;LAYOUT@linear_w=folded;LAYOUT@place_0=source;LAYOUT@node_W=source;");
+    BOOST_TEST(((*pin_list::parse("LAYOUT@place_0=source")->begin()).where == reach::all));
+    BOOST_TEST(keys("LAYOUT@=source").find("expected the name of a constant buffer") != std::string::npos);
     BOOST_TEST(keys("WORK@place_bd5a3b04ff=t32,TILE@node_linear_3=f4") == "WORK@place_bd5a3b04ff=t32;TILE@node_linear_3=f4;");
     BOOST_TEST(keys("PLACE@step.2=cut,PLACE@step.1/map.1/inner=cut") == "PLACE@step.2=cut;PLACE@step.1/map.1/inner=cut;");
     BOOST_TEST(keys("PLACE@place_bd5a3b04ff/map.1/inner=cut") == "PLACE@place_bd5a3b04ff/map.1/inner=cut;");

@@ -154,3 +154,37 @@ BOOST_AUTO_TEST_CASE(computed_constants) {
     BOOST_REQUIRE_MESSAGE(out.has_value(), (out ? "" : out.error().line()));
     BOOST_TEST((*out)[0].values == (std::vector<double>{-0.0, -0.5, -1, -1.5, -2, -3, -4, -6}), boost::test_tools::per_element());
 }
+
+BOOST_AUTO_TEST_CASE(graphs_without_form_are_refused) {
+    const program::builder::size shape[] = {{.number = 4}};
+    const std::vector<held> given = {{"x", bytes(dtype::f32, {1, 2, 3, 4})}};
+    const std::int64_t cells[] = {0};
+    const auto refused = [&](const program::graph& g) {
+        const auto whole = evaluate(g, views(given));
+        const auto some = program::evaluate_cells(g, views(given), {}, cells);
+        BOOST_REQUIRE(!whole);
+        BOOST_REQUIRE(!some);
+        BOOST_TEST(whole.error().line() == some.error().line());
+        return whole.error().line();
+    };
+    const auto built = [&](std::string_view id, program::edge from, std::span<const program::builder::setting> settings, bool with_output = true) {
+        program::builder build;
+        const program::edge x = build.input("x", dtype::f32, shape);
+        const program::edge arg = from.node == program::no_node ? x : from;
+        const program::edge y = build.add(id, program::op::elementwise, std::span(&arg, 1), dtype::f32, shape, settings);
+        if (with_output) build.output(y);
+        return std::move(build).finish();
+    };
+    const program::builder::setting relu[] = {{.key = program::attr::op, .text = "relu"}};
+    const program::builder::setting foreign[] = {{.key = program::attr::op, .text = "relu"}, {.key = program::attr::eps, .number = {program::literal::form::real, 0, 1.0}}};
+    BOOST_TEST(evaluate(built("y", {}, relu), views(given)).has_value());
+    BOOST_TEST(refused(built("y", {}, relu, false)) == "found a program without outputs, expected at least one");
+    BOOST_TEST(refused({}) == "found a program without outputs, expected at least one");
+    BOOST_TEST(refused(built("y", {7, 0}, relu)) == "y: found an edge to no node before this one, expected an output of an earlier node");
+    BOOST_TEST(refused(built("y", {0, 3}, relu)) == "y: found an edge to no node before this one, expected an output of an earlier node");
+    BOOST_TEST(refused(built("x", {}, relu)) == "x: found the id twice, expected distinct ids");
+    BOOST_TEST(refused(built("y", {}, foreign)) == "y: found an attribute that tensor.elementwise does not have, expected its own only");
+    program::graph g = built("y", {}, relu);
+    g.outputs[0].node = 9;
+    BOOST_TEST(refused(g) == "outputs: found an output that no node makes, expected one of the nodes");
+}

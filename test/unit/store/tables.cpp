@@ -42,6 +42,7 @@ BOOST_AUTO_TEST_CASE(vocabularies_are_refused_by_name) {
     BOOST_TEST(refused(row_kind::placement, {{"REDUCE", "coop"}}).starts_with("REDUCE: found \"coop\""));
     BOOST_TEST(refused(row_kind::placement, {}).starts_with("found an empty arm"));
     BOOST_TEST(refused(row_kind::schedule, {{"WORK", "t1\"28"}}).starts_with("row: "));
+    BOOST_TEST(refused(row_kind::schedule, {{"TILE", "f4x1"}}) == "TILE: found \"f4x1\", expected a value of TILE");
     BOOST_TEST(refused(row_kind::schedule, {{"WORK", "t128"}, {"WORK", "t64"}}).starts_with("WORK: found the knob twice"));
     auto txn = db.read();
     BOOST_TEST(txn->count(layout::table::row).value() == 0u);

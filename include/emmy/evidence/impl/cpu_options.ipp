@@ -45,15 +45,27 @@ EMMY_DECL result<cpu_options> cpu_options::make(const fork::cpu_schedules& sched
         if (all) out.left_.push_back(row);
     }
     if (!out.left_.empty()) return out;
-    // Rows that exist without being listed (a whole row pinned by hand) count as well.
-    if (auto whole = schedules.row(pins)) {
-        out.left_.push_back(*whole);
+    // The fork's own words first: an unknown key, a value that is none, a bound. An OFF value of a family that the kernel lacks says nothing.
+    const store::knob_list shape = schedules.pairs(schedules.rows().front());
+    store::knob_list said;
+    for (const auto& pin : pins)
+        if (detail::value_of(shape, pin.first) || !detail::matches_pin(shape, pin)) said.push_back(pin);
+    EMMY_TRY(row, schedules.row(said));
+    // A row that exists without being listed can be pinned too, but only whole: what is left open is the fork's to choose.
+    std::string keys;
+    bool whole = true;
+    for (const auto& [key, value] : shape) {
+        whole = whole && detail::value_of(pins, key);
+        (keys += keys.empty() ? "" : ", ") += key;
+    }
+    if (whole) {
+        out.left_.push_back(row);
         return out;
     }
+    const std::string expected = ", expected a listed one, or a whole row (" + keys + ")";
     for (std::size_t i = 0; i < pins.size(); ++i)
-        if (!met[i]) return refuse(fault_kind::user, "found the pin \"" + pins[i].second + "\", which no schedule of " + schedules.kernel().name + " has", pins[i].first);
-    auto whole = schedules.row(pins);
-    return refuse(whole ? fault(fault_kind::user, "no schedule of " + schedules.kernel().name + " has all these values", "pins") : whole.error());
+        if (!met[i]) return refuse(fault_kind::user, "found the pin \"" + pins[i].second + "\", which no listed schedule of " + schedules.kernel().name + " has" + expected, pins[i].first);
+    return refuse(fault_kind::user, "found values that no listed schedule of " + schedules.kernel().name + " has together" + expected, "pins");
 }
 
 EMMY_DECL std::span<const fork::cpu_row> cpu_options::rows() const {

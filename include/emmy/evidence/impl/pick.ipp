@@ -83,6 +83,7 @@ EMMY_DECL std::optional<double> size_distance(const store::binding_list& here, c
 }
 
 EMMY_DECL result<record> pick_schedule(const snapshot* evidence, const schedule_fork& fork, strictness strict, const prior_hook* prior) {
+    if (fork.options == nullptr) return refuse(fault_kind::internal, "found no option space, expected schedule_fork::options to be set", fork.kernel + " " + fork.fork);
     const option_space& options = *fork.options;
     record out;
     out.kernel = fork.kernel;

@@ -3,6 +3,7 @@
 #include <emmy/fork/cpu_ops.hpp>
 #include <emmy/fork/schedule.hpp>
 #include <emmy/loop/op_table.hpp>
+#include <emmy/loop/validate.hpp>
 
 #include <algorithm>
 
@@ -435,6 +436,7 @@ inline std::vector<cpu_row> enumerate(const cpu_schedules::state& s) {
 }  // namespace detail
 
 EMMY_DECL result<cpu_schedules> cpu_schedules::make(const loop::kernel& k, const cpu_target& target) {
+    EMMY_CHECK_OK(loop::validate(k));  // everything behind this line assumes it
     auto made = std::make_shared<state>();
     made->kernel = k;
     made->target = target;
@@ -482,7 +484,10 @@ EMMY_DECL result<cpu_row> cpu_schedules::row(std::span<const std::pair<std::stri
         to = *value;
         return {};
     };
-    for (const auto& [key, text] : pairs) {
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        const auto& [key, text] = pairs[i];
+        for (std::size_t j = 0; j < i; ++j)
+            if (pairs[j].first == key) return refuse(fault_kind::user, "found the key twice ('" + pairs[j].second + "' and '" + text + "'), expected it once", key);
         if (key == "WORK") EMMY_CHECK_OK(read(knob::WORK{}, text, out.work));
         else if (key == "TILE") EMMY_CHECK_OK(read(knob::TILE{}, text, out.tile));
         else if (key == "STAGE") EMMY_CHECK_OK(read(knob::STAGE{}, text, out.stage));

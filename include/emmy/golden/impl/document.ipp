@@ -15,6 +15,7 @@ namespace emmy::golden {
 
 EMMY_DECL std::vector<decision_index> document::path(kernel_index kernel) const {
     std::vector<decision_index> out;
+    if (kernel >= minter_.size()) return out;
     std::vector<kernel_index> seen{kernel};
     for (kernel_index at = kernel; minter_[at] != none;) {
         const kernel_index parent = routing_[minter_[at]].parent;
@@ -33,6 +34,8 @@ EMMY_DECL kernel_index document::root(kernel_index kernel) const {
 }
 
 EMMY_DECL result<loop::kernel> document::body(kernel_index kernel) const {
+    if (kernel >= kernels_.size())
+        return refuse(fault_kind::user, "found the kernel index " + (kernel == none ? std::string("none") : std::to_string(kernel)) + ", expected one of " + std::to_string(kernels_.size()) + " kernels", "kernels", file_);
     const json::path root{};
     const json::path kernels = root / "kernels", entry = kernels / std::size_t{kernel}, at = entry / "loop_ir";
     auto out = loop::read_kernel(kernels_[kernel].loop_ir, at);

@@ -16,8 +16,13 @@ inline bool is_token(std::string_view text) {
 inline result<void> bad_address(std::string_view key, std::string_view found, std::string_view expected) {
     return emmy::refuse(refusal{key, found, expected, 0}.as(fault_kind::user));
 }
-/// What follows @ in a pin, already lower-cased.
+/// What follows @ in a pin: a buffer's name as written, anything else already lower-cased.
 inline result<void> read_address(pin& out, std::string_view key, std::string_view address) {
+    if (out.family->where == scope::buffer) {  // a constant may be called place_0: its name is never a kernel's
+        if (!is_buffer_name(address)) return bad_address(key, address, "the name of a constant buffer");
+        out.address = address;
+        return {};
+    }
     std::string_view rest = address;
     const auto until_slash = [&] {
         const std::string_view head = rest.substr(0, rest.find('/'));
@@ -52,11 +57,7 @@ inline result<void> read_address(pin& out, std::string_view key, std::string_vie
     if (rest.empty()) return scoped ? result<void>() : bad_address(key, address, "a route, place_<token> or node_<id> after @");
     if (scoped && !place) return bad_address(key, address, "no route behind a kernel (PLACE alone takes one)");
     if (out.family->where == scope::kernel) return bad_address(key, address, "the bare key, place_<token> or node_<id>");
-    if (out.family->where == scope::buffer) {
-        if (!is_buffer_name(rest)) return bad_address(key, rest, "the name of a constant buffer");
-    } else if (const auto site = route::parse(rest, key); !site) {
-        return emmy::refuse(site.error().as(fault_kind::user));
-    }
+    if (const auto site = route::parse(rest, key); !site) return emmy::refuse(site.error().as(fault_kind::user));
     out.address = rest;
     return {};
 }
@@ -70,15 +71,15 @@ inline std::string_view trimmed(std::string_view text) {
 
 inline result<pin> parse_pin(std::string_view key, std::string_view value) {
     std::string written(key);
-    bool address = false;
-    for (char& c : written) {
-        if (c == '@') address = true;
-        if (!address && c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-        if (address && c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    const split_key name(written);
+    const std::size_t at = std::min(written.find('@'), written.size());
+    for (std::size_t i = 0; i < at; ++i)
+        if (written[i] >= 'a' && written[i] <= 'z') written[i] = static_cast<char>(written[i] - 'a' + 'A');
     pin out;
-    out.family = find_family(name.family);
+    out.family = find_family(std::string_view(written).substr(0, at));
+    if (out.family == nullptr || out.family->where != scope::buffer)
+        for (std::size_t i = at; i < written.size(); ++i)
+            if (written[i] >= 'A' && written[i] <= 'Z') written[i] = static_cast<char>(written[i] - 'A' + 'a');
+    const split_key name(written);
     if (!out.family) {
         std::string known;
         for (const family_info& info : built_in::table) known += (known.empty() ? "" : ", ") + std::string(info.name);

@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy/core/dim_wire.hpp>
 #include <emmy/program/evaluate.hpp>
+#include <emmy/program/impl/check_form.ipp>
 #include <emmy/program/impl/evaluate_layout.ipp>
 #include <emmy/program/impl/evaluate_products.ipp>
 #include <emmy/program/impl/evaluate_values.ipp>
@@ -49,6 +50,7 @@ EMMY_DECL result<std::int64_t> element_count(const graph& g, std::span<const dim
 }
 
 EMMY_DECL result<std::vector<evaluated>> evaluate(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes) {
+    EMMY_CHECK_OK(check_form(g));
     detail::evaluation e(g, given, sizes);
     std::vector<node_id> wanted;
     for (const edge out : g.outputs) wanted.push_back(out.node);
@@ -59,6 +61,7 @@ EMMY_DECL result<std::vector<evaluated>> evaluate(const graph& g, std::span<cons
 }
 
 EMMY_DECL result<std::vector<double>> evaluate_cells(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes, std::span<const std::int64_t> cells) {
+    EMMY_CHECK_OK(check_form(g));
     const node& last = g.nodes[g.outputs[0].node];
     const auto direct = [&](std::size_t i) {
         const node& n = g.nodes[g.inputs_of(last)[i].node];

@@ -11,12 +11,14 @@ EMMY_DECL std::vector<node_id> canonical_order(const graph& g) {
     std::vector<std::uint32_t> waiting(count, 0);
     std::vector<std::uint32_t> first_reader(count + 1, 0);
     for (const node& n : g.nodes)
-        for (const edge e : g.inputs_of(n)) ++first_reader[e.node + 1];
+        for (const edge e : g.inputs_of(n))
+            if (e.node < count) ++first_reader[e.node + 1];
     for (node_id n = 0; n < count; ++n) first_reader[n + 1] += first_reader[n];
     std::vector<node_id> readers(g.edges.size());
     std::vector<std::uint32_t> next(first_reader.begin(), first_reader.end() - (first_reader.empty() ? 0 : 1));
     for (node_id n = 0; n < count; ++n)
-        for (const edge e : g.inputs_of(g.nodes[n])) readers[next[e.node]++] = n, ++waiting[n];
+        for (const edge e : g.inputs_of(g.nodes[n]))
+            if (e.node < count) readers[next[e.node]++] = n, ++waiting[n];
     const auto later = [&](node_id a, node_id b) { return g.id(a) > g.id(b); };
     std::priority_queue<node_id, std::vector<node_id>, decltype(later)> ready(later);
     for (node_id n = 0; n < count; ++n)
@@ -105,6 +107,11 @@ EMMY_DECL edge builder::add(std::string_view id, op tag, std::span<const edge> i
             const bool at_default = f.when == presence::defaulted && (f.kind == attr_kind::text ? s.text == f.fallback : s.number.as_double() == f.number);
             if (!at_default) g_.attributes.push_back({.key = f.key, .kind = f.kind, .number = s.number, .text = g_.names.intern(s.text)});
         }
+    for (const setting& s : settings) {  // kept, so that check_form names it
+        if (find_attr(tag, s.key) != nullptr) continue;
+        const attr_kind kind = s.number.kind == literal::form::none ? attr_kind::text : attr_kind::number;
+        g_.attributes.push_back({.key = s.key, .kind = kind, .number = s.number, .text = g_.names.intern(s.text)});
+    }
     return add_node(id, tag, {first, static_cast<std::uint32_t>(g_.attributes.size()) - first}, inputs, type, shape);
 }
 
@@ -124,15 +131,16 @@ EMMY_DECL edge builder::map(std::string_view id, edge from, dtype type, std::spa
 
 EMMY_DECL graph builder::finish() && {
     const std::vector<node_id> order = canonical_order(g_);
-    std::vector<node_id> place(order.size());
+    std::vector<node_id> place(g_.nodes.size(), no_node);
     std::vector<node> sorted;
     for (node_id n : order) {
         place[n] = static_cast<node_id>(sorted.size());
         sorted.push_back(g_.nodes[n]);
     }
     g_.nodes = std::move(sorted);
-    for (edge& e : g_.edges) e.node = place[e.node];
-    for (edge& e : g_.outputs) e.node = place[e.node];
+    const auto move = [&](node_id n) { return n < place.size() ? place[n] : no_node; };
+    for (edge& e : g_.edges) e.node = move(e.node);
+    for (edge& e : g_.outputs) e.node = move(e.node);
     for (node_id& n : g_.inputs) n = place[n];
     return std::move(g_);
 }
