@@ -44,9 +44,14 @@ BOOST_AUTO_TEST_CASE(refusals_are_the_forks_own) {
     BOOST_TEST(refusal(sm, {{"TILE", "f4"}}) == "TILE: found 'f4', expected no text: the kernel has no output tile");
 }
 
-BOOST_AUTO_TEST_CASE(only_a_whole_row_may_be_one_that_is_not_listed) {
+BOOST_AUTO_TEST_CASE(a_whole_row_leaves_itself_and_a_value_out_of_bounds_is_named) {
     const auto mm = schedules_of("matmul(f32[256,256],f32[256,256])");
-    BOOST_TEST(refusal(mm, {{"TILE", "f2x12"}, {"WORK", "t5x7"}}) ==
-               "WORK: found the pin \"t5x7\", which no listed schedule of " + mm.kernel().name + " has, expected a listed one, or a whole row (RASTER, REDUCE, STAGE, TILE, WORK)");
-    BOOST_TEST(refusal(mm, {{"RASTER", ""}, {"REDUCE", ""}, {"STAGE", ""}, {"TILE", "f2x12"}, {"WORK", "t5x7"}}) == "1");
+    for (const fork::cpu_row& row : {mm.rows().front(), mm.rows()[mm.rows().size() / 2], mm.rows().back()}) {
+        const auto made = evidence::cpu_options::make(mm, mm.pairs(row));
+        BOOST_REQUIRE(made);
+        BOOST_REQUIRE(made->rows().size() == 1u);
+        BOOST_CHECK(made->rows().front() == row);
+    }
+    BOOST_TEST(refusal(mm, {{"TILE", "f2x3"}}) == "TILE: found 'f2x3', expected fn of 1 to 4, fm of 1, 2, 4, 6, 8, 10, 12, 14");
+    BOOST_TEST(refusal(mm, {{"TILE", "f2x12"}, {"WORK", "t5x7"}}).starts_with("WORK: found 't5x7', expected t<n>x<m> with n of 4, 8, 16, 32"));
 }
