@@ -77,7 +77,7 @@ private:
     std::string_view key_, value_;
 };
 
-/// One consistent snapshot. Keep it short: pages freed meanwhile pile up, and the map cannot grow.
+/// One thread at a time, and texts it gives live as long as it. One consistent snapshot. Keep it short: pages freed meanwhile pile up, and the map cannot grow.
 class read_transaction {
 public:
     EMMY_DECL read_transaction(read_transaction&& other) noexcept;
@@ -117,7 +117,7 @@ private:
     bool map_full_ = false;
 };
 
-/// A handle; copies share the environment. Opening one path twice in a process gives the same environment.
+/// Any number of threads may use one; writers take turns. A handle; copies share the environment. Opening one path twice in a process gives the same environment.
 class environment {
 public:
     /// Opens, or with access::write creates, the store at a directory. Errors (store): none there, another kind, another
