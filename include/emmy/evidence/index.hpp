@@ -29,7 +29,7 @@ struct size_rows {
     std::uint32_t failed = 0;  ///< rows that only ever failed
 };
 
-/// The rows in scope, as of one moment. Holds a read transaction: one thread at a time, on the thread that opened it.
+/// The rows in scope, as of one moment. Holds a read transaction: one thread at a time.
 class snapshot {
 public:
     /// `labels`: golden sources in scope; what was measured here always is. Nothing is known of a context that the store lacks: no error.
