@@ -8,13 +8,18 @@
 
 namespace emmy::tools {
 
+fault pin_fault(fault f, const std::string& place) {
+    const bool bare = f.place().empty() || f.place() == "pins";
+    return fault(f.kind(), f.message(), bare ? place : place + ": " + f.place(), f.file());
+}
+
 result<knob::pin_list> live_pins(const std::vector<std::string>& flags) {
     knob::pin_list out;
     const auto take = [&](const std::string& text, const char* place) -> result<void> {
         auto list = knob::pin_list::parse(text);
-        if (!list) return refuse(std::move(list).error().at(place));
+        if (!list) return refuse(pin_fault(list.error(), place));
         for (const knob::pin& p : *list)
-            if (auto added = out.add(p); !added) return refuse(std::move(added).error().at(place));
+            if (auto added = out.add(p); !added) return refuse(pin_fault(added.error(), place));
         return {};
     };
     if (const char* knobs = std::getenv("EMMY_KNOBS")) EMMY_CHECK_OK(take(knobs, "EMMY_KNOBS"));

@@ -25,6 +25,8 @@ struct setting_flags {
     std::int64_t opt = -1;   ///< --opt; -1: not given
 };
 
+/// A fault of a list of pins, named by where the list was given: "EMMY_KNOBS", "--ab 2".
+fault pin_fault(fault f, const std::string& place);
 /// $EMMY_KNOBS, then --pin. Errors (user): not a list of pins; one key with two values.
 result<knob::pin_list> live_pins(const std::vector<std::string>& flags);
 /// The regime that flags and regime pins ask for on this card; a later list of pins wins. Errors (user): a level, a pin or a team that is none.

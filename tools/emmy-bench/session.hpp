@@ -99,9 +99,9 @@ public:
         for (const std::string& text : asked.ab) {
             const std::string place = "--ab " + std::to_string(out.size() + 1);
             auto list = knob::pin_list::parse(text);
-            if (!list) return refuse(std::move(list).error().at(place));
+            if (!list) return refuse(tools::pin_fault(list.error(), place));
             auto own = lane_of(*list);
-            if (!own) return refuse(std::move(own).error().at(place));
+            if (!own) return refuse(tools::pin_fault(own.error(), place));
             ab_row row{text, {}, std::move(*list), std::move(*own)};
             for (const knob::pin& p : row.pins) row.asked.emplace_back(p.key(), p.value);
             std::sort(row.asked.begin(), row.asked.end());

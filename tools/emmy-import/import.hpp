@@ -5,9 +5,9 @@
 #include <common/table.hpp>
 
 #include <emmy/evidence/import.hpp>
+#include <emmy/golden/scope.hpp>
 #include <emmy/store/tables.hpp>
 
-#include <algorithm>
 #include <filesystem>
 
 /// `emmy-import SOURCE… --db PATH`: golden files and directories of them into a dataset store.
@@ -18,8 +18,8 @@ struct source {
     std::string prefix;  ///< of its label: "golden" for a file, "freeze" for the files of a directory
 };
 
-/// Files to read, in order. Errors (user): no source, a directory without *.json, another kind
-/// of file. (input): a path that is not there.
+/// Files to read, in order; of a directory all *.json below it. Errors (user): no source, another kind of file. (input): a path that is
+/// not there, a directory without *.json.
 inline result<std::vector<source>> sources_of(const std::vector<std::string>& paths) {
     if (paths.empty()) return refuse(fault_kind::user, "found no source, expected golden files or directories of them", "SOURCE");
     std::vector<source> out;
@@ -32,11 +32,7 @@ inline result<std::vector<source>> sources_of(const std::vector<std::string>& pa
             out.push_back({path, "golden"});
             continue;
         }
-        std::vector<std::string> files;
-        for (const auto& entry : std::filesystem::directory_iterator(path, error))
-            if (entry.path().extension() == ".json" && entry.is_regular_file()) files.push_back(entry.path().string());
-        if (files.empty()) return refuse(fault_kind::user, "found no *.json, expected at least one", "SOURCE", path);
-        std::sort(files.begin(), files.end());
+        EMMY_TRY(files, golden::expand({path}));
         for (std::string& file : files) out.push_back({std::move(file), "freeze"});
     }
     return out;
@@ -68,14 +64,21 @@ inline void add(tools::table& out, const evidence::import_report& r, bool dry_ru
              cell::integer(r.routes), cell::integer(r.taken), cell::integer(r.offered), cell::integer(r.stored)});
 }
 
-/// Every file read and checked before the first is stored: a bad one leaves the store as it was.
+/// Every file read and checked before the first is stored: a bad one leaves the store as it was. The last bad file's fault is returned,
+/// those of the others are put into `bad`.
 struct outcome {
     std::vector<evidence::import_report> reports;
 };
-inline result<outcome> run(const std::vector<std::string>& paths, const std::string& db, bool dry_run, tools::common_options options) {
+inline result<outcome> run(const std::vector<std::string>& paths, const std::string& db, bool dry_run, tools::common_options options, std::vector<fault>* bad = nullptr) {
     EMMY_TRY(sources, sources_of(paths));
     if (db.empty()) return refuse(fault_kind::user, "found none, expected the path of a dataset store (an import has no default)", "--db");
-    for (const source& s : sources) EMMY_CHECK_OK(evidence::check_file(s.path));
+    std::vector<fault> faults;
+    for (const source& s : sources)
+        if (auto good = evidence::check_file(s.path); !good) faults.push_back(good.error());
+    if (!faults.empty()) {
+        if (bad) bad->assign(faults.begin(), faults.end() - 1);
+        return refuse(faults.back());
+    }
     EMMY_TRY(into, target(db, dry_run));
     outcome out;
     tools::progress bar(options, sources.size(), "import");

@@ -21,7 +21,9 @@ int main(int argc, char** argv) {
         .example("emmy-import freeze/ --db dataset.db --dry-run", "what a directory of frozen files would add");
     if (const auto code = line.parse(argc, argv)) return *code;
 
-    const auto done = import::run(paths, options.db, dry_run, options);
+    std::vector<fault> others;
+    const auto done = import::run(paths, options.db, dry_run, options, &others);
+    for (const fault& f : others) tools::report(tool, f);
     if (!done) return tools::report(tool, done.error());
     tools::table out = import::report_table();
     for (const evidence::import_report& r : done->reports) {

@@ -18,13 +18,18 @@ inline result<layout> layout_of(const std::string& path) {
     return out;
 }
 
+struct layouts {
+    std::vector<layout> files;
+    std::vector<fault> bad;  ///< what cannot be read
+};
+
 /// Every file is read before the first is written.
-inline result<std::vector<layout>> layouts_of(const std::vector<std::string>& paths) {
+inline result<layouts> layouts_of(const std::vector<std::string>& paths) {
     EMMY_TRY(expanded, golden::expand(paths));
-    std::vector<layout> out;
+    layouts out;
     for (const std::string& path : expanded) {
-        EMMY_TRY(one, layout_of(path));
-        out.push_back(std::move(one));
+        auto one = layout_of(path);
+        one ? out.files.push_back(std::move(*one)) : out.bad.push_back(one.error());
     }
     return out;
 }

@@ -11,7 +11,7 @@ inline tools::table list_table(const files& in, const golden::list_filter& filte
     for (const golden::list_entry& e : golden::list(in.views(), filter)) {
         const golden::document& file = *e.file;
         const golden::row& r = file.rows()[e.row];
-        std::vector<cell> line{file_cell(file), cell::text(e.card), cell::text(r.name), cell::text(file.kernels()[r.kernel].ref()), map_cell(r.pins), r.has_knobs ? map_cell(r.knobs) : cell()};
+        std::vector<cell> line{file_cell(in, file), cell::text(e.card), cell::text(r.name), cell::text(file.kernels()[r.kernel].ref()), map_cell(r.pins), r.has_knobs ? map_cell(r.knobs) : cell()};
         if (e.own_card) {
             const golden::measurement& m = *r.measurements;
             line.insert(line.end(), {time_cell(m.emmy_us), time_cell(m.reference_us), text_cell(m.reference_backend), m.tried ? cell::integer(*m.tried) : cell()});
@@ -35,7 +35,7 @@ inline tools::table missing_table(const files& in, const golden::list_filter& fi
     tools::table out("", {{"file"}, {"gpu"}, {"row"}, {"kernel", false}, {"pins", false}, {"knobs", false}, {"missing"}, {"piece"}});
     for (const golden::missing_entry& e : golden::missing(in.views(), filter)) {
         const golden::row& r = e.file->rows()[e.row];
-        out.add({file_cell(*e.file), text_cell(e.file->head().gpu_name), cell::text(r.name), cell::text(e.file->kernels()[r.kernel].ref()), map_cell(r.pins), r.has_knobs ? map_cell(r.knobs) : cell(),
+        out.add({file_cell(in, *e.file), text_cell(e.file->head().gpu_name), cell::text(r.name), cell::text(e.file->kernels()[r.kernel].ref()), map_cell(r.pins), r.has_knobs ? map_cell(r.knobs) : cell(),
                  cell::text(e.tcompile ? "tcompile" : "emmy"), cell::boolean(e.piece)});
     }
     out.footer(counted(out.size(), "row"));
@@ -62,7 +62,7 @@ inline tools::table lint_table(const files& in, const std::string& only) {
     tools::table out("emmy.restamp.lint/1", {{"file"}, {"rule"}, {"place"}, {"message"}});
     for (const golden::document& file : in.documents)
         for (const golden::finding& f : golden::lint(file))
-            if (only.empty() || f.rule == only) out.add({file_cell(file), cell::text(f.rule), cell::text(f.place), cell::text(f.message)});
+            if (only.empty() || f.rule == only) out.add({file_cell(in, file), cell::text(f.rule), cell::text(f.place), cell::text(f.message)});
     out.footer(counted(out.size(), "finding"));
     return out;
 }

@@ -17,16 +17,25 @@ int finish(const tools::common_options& options, std::string_view text, int code
     return code;
 }
 
+/// Every file's fault, one line each; the exit code, 0 without any.
+int report_all(const std::vector<fault>& faults) {
+    int code = tools::exit_fine;
+    for (const fault& f : faults) code = tools::report(tool, f);
+    return code;
+}
+
 int fmt(const tools::common_options& options, const std::vector<std::string>& paths, bool to_stdout, bool check) {
     auto found = restamp::layouts_of(paths);
     if (!found) return tools::report(tool, found.error());
+    const int bad = report_all(found->bad);
+    if (bad && !check) return bad;  // nothing is written beside a file that cannot be read
     if (to_stdout) {
-        if (found->size() != 1) return tools::report(tool, fault(fault_kind::user, "found " + std::to_string(found->size()) + " files, expected one", "--stdout"));
-        return finish(options, found->front().canonical);
+        if (found->files.size() != 1) return tools::report(tool, fault(fault_kind::user, "found " + std::to_string(found->files.size()) + " files, expected one", "--stdout"));
+        return finish(options, found->files.front().canonical);
     }
     std::string out;
     bool differs = false;
-    for (const restamp::layout& l : *found) {
+    for (const restamp::layout& l : found->files) {
         if (l.current) continue;
         differs = true;
         if (!check) {
@@ -34,7 +43,7 @@ int fmt(const tools::common_options& options, const std::vector<std::string>& pa
         }
         out += l.path + (check ? ": not in the canonical layout\n" : ": rewritten\n");
     }
-    return finish(options, out, check && differs ? tools::exit_finding : tools::exit_fine);
+    return finish(options, out, bad ? bad : check && differs ? tools::exit_finding : tools::exit_fine);
 }
 
 }  // namespace
@@ -61,7 +70,7 @@ int main(int argc, char** argv) {
     tools::verb& kernels = line.add("kernels", "Reference, identity, role and number of rows of each kernel of a file");
     kernels.positional("FILE", paths, "Golden file", true).common(tools::takes::output, kernel_options).example("emmy-restamp kernels file.json", "a JSON array of ref, name, identity, formed, role, rows");
     tools::verb& layout = line.add("fmt", "Writes files in the canonical layout");
-    layout.positional("PATH", paths, paths_about)
+    layout.positional("PATH", paths, "Golden files or directories to rewrite (with --check default: all of the repository or installation)")
         .flag("--stdout", to_stdout, "Print the one file named instead of writing it")
         .flag("--check", check, "Write nothing; exit 1 when a file is not in the canonical layout")
         .excludes("--stdout", "--check")
@@ -74,15 +83,18 @@ int main(int argc, char** argv) {
     lint.example("emmy-restamp lint file.json --rule fast-math-loses", "fast-math rows that a standard row beats");
     if (const auto code = line.parse(argc, argv)) return *code;
 
+    if (layout.chosen() && paths.empty() && !check) return tools::report(tool, fault(fault_kind::user, "found no path, expected the files to rewrite (without one only --check looks at all)", "PATH"));
     if (layout.chosen()) return fmt(options, paths, to_stdout, check);
     if (kernels.chosen() && paths.size() != 1) return tools::report(tool, fault(fault_kind::user, "found " + std::to_string(paths.size()) + " files, expected one", "FILE"));
     auto in = restamp::open(paths);
     if (!in) return tools::report(tool, in.error());
+    const int bad = report_all(in->bad);
+    if (bad && in->documents.empty()) return bad;
     if (kernels.chosen()) return finish(kernel_options, restamp::kernels_table(in->documents.front()).render(kernel_options.format));
     if (lint.chosen()) {
         const auto table = restamp::lint_table(*in, rule);
-        return finish(options, table.render(options.format), table.size() > 0 ? tools::exit_finding : tools::exit_fine);
+        return finish(options, table.render(options.format), bad ? bad : table.size() > 0 ? tools::exit_finding : tools::exit_fine);
     }
     const auto table = missing ? restamp::missing_table(*in, filter) : restamp::list_table(*in, filter);
-    return finish(options, table.render(options.format));
+    return finish(options, table.render(options.format), bad);
 }

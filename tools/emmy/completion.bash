@@ -20,4 +20,4 @@ _emmy() {
         [[ $word != -* && $((${#ask[@]} - 2)) -ge $need ]] && compgen -f -- "$word"
     )
 }
-complete -o filenames -F _emmy emmy emmy-bench emmy-compile emmy-import emmy-db emmy-restamp emmy-eval
+complete -o filenames -F _emmy emmy emmy-bench emmy-compile emmy-import emmy-db emmy-restamp

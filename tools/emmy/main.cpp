@@ -5,6 +5,7 @@
 
 #include <emmy/core/config.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +30,8 @@ int main(int, char** argv) {
         std::puts("--help\n--version");
         return tools::exit_fine;
     }
-    if (verb == "-h" || verb == "--help" || verb == "help") {
+    const bool help_of = verb == "help" && argv[2];  // emmy help VERB = emmy VERB --help
+    if (!help_of && (verb == "-h" || verb == "--help" || verb == "help")) {
         std::puts("A measured-evidence kernel compiler.\n\nUsage: emmy VERB [ARGUMENTS]     (the same as emmy-VERB [ARGUMENTS])\n");
         for (const auto& t : present) std::printf("  %-9s %s\n", t.verb.data(), t.about.data());
         std::puts("\nemmy VERB --help tells more; exit codes: 0 fine, 1 finding, 2 usage, 3 bad input, 4 device, 5 store, 70 internal.");
@@ -41,12 +43,15 @@ int main(int, char** argv) {
 
     // emmy --complete VERB … asks the tool itself.
     const bool completing = verb == "--complete";
-    const std::string_view wanted = completing ? argv[2] : verb;
-    const std::string path = dispatch::find_tool(wanted, here, search_path);
+    const std::string_view wanted = completing || help_of ? argv[2] : verb;
+    const bool one_of_us = std::any_of(present.begin(), present.end(), [&](const auto& t) { return t.verb == wanted; });
+    const std::string path = one_of_us ? dispatch::find_tool(wanted, here, search_path) : std::string();
     if (path.empty()) return tools::report("emmy", fault(fault_kind::user, "found the verb \"" + std::string(wanted) + "\", expected one of " + known + " (emmy --help)"));
     std::vector<char*> arguments{const_cast<char*>(path.c_str())};
     if (completing) arguments.push_back(argv[1]);
-    for (char** a = argv + (completing ? 3 : 2); *a; ++a) arguments.push_back(*a);
+    for (char** a = argv + (completing || help_of ? 3 : 2); *a; ++a) arguments.push_back(*a);
+    std::string help = "--help";
+    if (help_of) arguments.push_back(help.data());
     arguments.push_back(nullptr);
     ::execv(path.c_str(), arguments.data());
     return tools::report("emmy", fault(fault_kind::internal, std::string("cannot run: ") + std::strerror(errno), {}, path));

@@ -17,7 +17,6 @@ constexpr tool_line tools[] = {
     {"import", "golden files, programs and stores into a store"},
     {"db", "check and read the evidence store"},
     {"restamp", "list, check and lay out golden files"},
-    {"eval", "judge goldens, priors and search"},
 };
 
 inline std::string own_directory() {

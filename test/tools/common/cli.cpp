@@ -9,6 +9,7 @@ struct parsed_line {
     std::optional<int> code;
     common_options options;
     std::int64_t count = 5;
+    double part = 0.5;
     std::vector<std::string> files;
     bool ran = false;
 };
@@ -17,7 +18,7 @@ parsed_line parse(std::vector<const char*> words) {
     words.insert(words.begin(), "emmy-test");
     cli line("emmy-test", "a test");
     verb& run = line.add("run", "runs").common(takes::db | takes::device | takes::input | takes::pin | takes::output | takes::dump | takes::progress | takes::seed, p.options);
-    run.option("--count", p.count, "how many").positional("FILE", p.files, "files");
+    run.option("--count", p.count, "how many").option("--part", p.part, "how much").positional("FILE", p.files, "files");
     p.code = line.parse(static_cast<int>(words.size()), words.data());
     p.ran = run.chosen();
     return p;
@@ -42,7 +43,7 @@ BOOST_AUTO_TEST_CASE(the_vocabulary) {
 }
 
 BOOST_AUTO_TEST_CASE(usage_errors_exit_2) {
-    for (std::vector<const char*> words : std::vector<std::vector<const char*>>{{}, {"walk"}, {"run", "--colour"}, {"run", "--format", "xml"}, {"run", "--count", "many"}, {"run", "--dynamic", "n"}, {"run", "--dynamic", "n=0"},
+    for (std::vector<const char*> words : std::vector<std::vector<const char*>>{{}, {"walk"}, {"run", "--colour"}, {"run", "--format", "xml"}, {"run", "--count", "many"}, {"run", "--count", "-1"}, {"run", "--part", "nan"}, {"run", "--part", "inf"}, {"run", "--part", "0"}, {"run", "--dynamic", "n"}, {"run", "--dynamic", "n=0"},
                                                                                 {"run", "--json", "a", "--out", "b"}, {"run", "--json", "a", "--format", "csv"}, {"run", "--op", "a", "--realization", "b"}, {"run", "--progress", "fast"}, {"run", "--seed", "-1"}})
         BOOST_TEST(parse(words).code.value_or(-1) == 2);
 }

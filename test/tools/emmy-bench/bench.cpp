@@ -149,6 +149,73 @@ BOOST_FIXTURE_TEST_CASE(pick_is_measured_again_beside_fresh_pinned_rows, place) 
     BOOST_CHECK(run(s, true).rows[1].status == bench::status::cached);
 }
 
+// A compiler that is not there, a cache that cannot be written: nothing about the row, so nothing of it is kept.
+BOOST_FIXTURE_TEST_CASE(what_the_machine_lacks_is_no_finding_about_a_row, place) {
+    auto asked = settings(relu);
+    for (const char* variable : {"EMMY_CXX", "EMMY_CACHE_DIR"}) {
+        const bool cache = variable == std::string("EMMY_CACHE_DIR");
+        const char* before = std::getenv(variable);
+        const std::string kept = before ? before : "";
+        ::setenv(variable, cache ? "/proc/none" : "/nowhere/g++", 1);
+        device::worker_options worker;
+        worker.arguments = {"--", std::string(device::worker_argument)};
+        if (!cache) worker.cache_directory = path + "/cache";
+        auto s = bench::session::open(asked, std::move(worker));
+        BOOST_REQUIRE(s);
+        auto subjects = tools::load_subjects(s->asked.common, s->card);
+        BOOST_REQUIRE(subjects);
+        bench::runner runner(*s);
+        const auto done = runner.run(std::move(subjects->front()), false);
+        before ? ::setenv(variable, kept.c_str(), 1) : ::unsetenv(variable);
+        BOOST_REQUIRE(!done);
+        BOOST_CHECK_EQUAL(exit_code(done.error().kind()), 4);
+    }
+    bench::session s = session(asked);
+    const bench::bench_result done = run(s, false);
+    BOOST_CHECK(done.first->decided == evidence::tier::first_option);
+    BOOST_CHECK(done.rows.front().status == bench::status::ok);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_the_kernel_does_is_recorded_and_not_tried_again, place) {
+    for (const char* line : {"*(volatile int*)8 = 1;", "nonsense("}) {
+        auto asked = settings(relu);
+        asked.common.db += std::to_string(line[0]);
+        bench::session s = session(asked);
+        s.text = [&](const fork::cpu_schedules& schedules, const fork::cpu_row& row) {
+            auto text = kernel::lower_cpu(schedules, row);
+            const auto at = text->source.rfind(text->entry);
+            text->source.insert(text->source.find('{', at) + 1, line);
+            return text;
+        };
+        const bench::bench_result done = run(s, false);
+        BOOST_CHECK_MESSAGE(done.rows.front().status == bench::status::bench_fail, done.rows.front().reason);
+        BOOST_CHECK(!done.reference);  // the pick that failed is not run again beside it
+        bench::session again = session(asked);
+        BOOST_CHECK(run(again, false).rows.front().status != bench::status::cached);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(one_rule_of_quality) {
+    const bench::quality asked{20, 0.3};
+    BOOST_CHECK(asked.enough(20, 1));
+    BOOST_CHECK(!asked.enough(19, 1));
+    BOOST_CHECK(asked.enough(3, 100'000));
+    BOOST_CHECK(!asked.enough(2, 100'000));
+    BOOST_CHECK(asked.enough(4, 100'000, 2));
+    BOOST_CHECK(!asked.enough(4, 100'000, 3));
+}
+
+BOOST_FIXTURE_TEST_CASE(pinned_texts_are_checked_before_anything_runs, place) {
+    bench::session s = session(settings(relu));
+    s.asked.ab = {"WORK=t4", "WROK=t4"};
+    BOOST_REQUIRE(!s.ab_rows());
+    BOOST_CHECK_MESSAGE(s.ab_rows().error().line().starts_with("--ab 2: "), s.ab_rows().error().line());
+    s.asked.ab = {"WORK=t4", " WORK=t4"};
+    BOOST_CHECK(!s.ab_rows());
+    s.asked.ab = {"WORK=t4", "WORK=t8"};
+    BOOST_CHECK(s.ab_rows());
+}
+
 BOOST_FIXTURE_TEST_CASE(nothing_is_recorded_when_asked_not_to, place) {
     auto asked = settings(relu);
     asked.record = false;

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(usage) {
         {"--db " + dir / "d", 2, "SOURCE: found no source"},
         {own, 2, "--db: found none"},
         {dir / "absent.json --db " + dir / "d", 3, "found no such file"},
-        {dir / "empty --db " + dir / "d", 2, "found no *.json"},
+        {dir / "empty --db " + dir / "d", 3, "found no *.json"},
         {dir / "notes.txt --db " + dir / "d", 2, "found no .json file"},
     };
     for (const auto& w : wrong) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy/core/file.hpp>
 
+#include <cstdlib>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -44,7 +45,15 @@ EMMY_DECL result<std::string> read_file(const std::string& path) {
     return out;
 }
 
-EMMY_DECL result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+EMMY_DECL result<void> write_file_atomically(const std::string& named, std::string_view bytes) {
+    // Through a link its target is written; the link stays.
+    std::string path = named;
+    struct stat link {};
+    if (::lstat(named.c_str(), &link) == 0 && S_ISLNK(link.st_mode))
+        if (char* target = ::realpath(named.c_str(), nullptr)) {
+            path = target;
+            std::free(target);
+        }
     struct stat old {};
     const bool existed = ::stat(path.c_str(), &old) == 0;
     std::string temporary = path + ".tmp.XXXXXX";

@@ -26,7 +26,7 @@ constexpr int worker_socket = 3;
 inline std::string refusal(const fault& f) {
     std::string out;
     json::writer w(out);
-    w.begin_object().key("ok").boolean(false).key("kind").integer(static_cast<int>(f.kind())).key("message").string(f.message()).key("place").string(f.place()).end_object();
+    w.begin_object().key("ok").boolean(false).key("kind").integer(static_cast<int>(f.kind())).key("message").string(f.message()).key("place").string(f.place().empty() ? f.file() : f.place()).end_object();
     return out;
 }
 
