@@ -37,7 +37,7 @@ enum class node_kind : std::uint8_t {
     assign,   ///< dst = op(args), rounded to dst's type; op none: the literal `number`; with a condition: condition ? args[0] : args[1]
     accum,    ///< dst = op(dst, args[0]), or dst + args[0] * args[1]; a first one (`first`) declares dst and sets it to args[0] or `number`
     write,    ///< memory[at …] = args[0]
-    fetch,    ///< memory[at] is wanted soon; to be written when `streaming`
+    fetch,    ///< memory[at] will be read soon
     loop,     ///< for var = begin; var < end; var += step
     tile,     ///< names for block coordinates, then the body
     slab,     ///< local memory `memory` lives from here to the end of the body
@@ -55,7 +55,7 @@ struct node {
     std::vector<value_id> args;
     double number = 0;
     bool first = false;                    ///< accum
-    bool streaming = false;                ///< write: around the caches; fetch: for a write
+    bool streaming = false;                ///< write: around the caches
     memory_id memory = none;
     expr_id at = no_expr;
     std::int64_t stride = 1;

@@ -210,7 +210,6 @@ constexpr prelude_function cpu_prelude[] = {
      "    return x[0];\n}",
      "SI float least_1(f32x1 x) { return x; }"},
     {"fetch", "", "SI void fetch_1(const void* p) { __builtin_prefetch(p); }"},
-    {"fetch_to_write", "", "SI void fetch_to_write_1(const void* p) { __builtin_prefetch(p, 1); }"},
 };
 
 /// Functions of one or two f32 that the C library answers lane by lane: prelude name and builtin.

@@ -406,7 +406,7 @@ private:
                 }
                 line("}");
                 break;
-            case node_kind::fetch: line((n.streaming ? "fetch_to_write_1(" : "fetch_1(") + name(n.memory) + " + " + term(n.at) + ");"); break;
+            case node_kind::fetch: line("fetch_1(" + name(n.memory) + " + " + term(n.at) + ");"); break;
             case node_kind::barrier: line("launch->barrier(launch->team);"); break;
         }
     }
