@@ -34,20 +34,23 @@ EMMY_DECL result<cpu_options> cpu_options::make(const fork::cpu_schedules& sched
     out.pins_ = pins;
     if (pins.empty()) return out;
     std::vector<bool> met(pins.size(), false);
+    const fork::cpu_row* nearest = &schedules.rows().front();  // the listed row that has most of the pins
+    std::size_t most = 0;
     for (const fork::cpu_row& row : schedules.rows()) {
         const store::knob_list pairs = schedules.pairs(row);
-        bool all = true;
-        for (std::size_t i = 0; i < pins.size(); ++i) {
-            const bool one = detail::matches_pin(pairs, pins[i]);
-            if (one) met[i] = true;
-            all = all && one;
-        }
-        if (all) out.left_.push_back(row);
+        std::size_t has = 0;
+        for (std::size_t i = 0; i < pins.size(); ++i)
+            if (detail::matches_pin(pairs, pins[i])) met[i] = true, ++has;
+        if (has == pins.size()) out.left_.push_back(row);
+        if (has > most) nearest = &row, most = has;
     }
     if (!out.left_.empty()) return out;
-    // The fork's own words first: an unknown key, a value that is none, a bound. An OFF value of a family that the kernel lacks says nothing.
-    const store::knob_list shape = schedules.pairs(schedules.rows().front());
+    // The fork's own words first: an unknown key, a value that is none, a bound, judged in the nearest listed row. An OFF value of a
+    // family that the kernel lacks says nothing.
+    const store::knob_list shape = schedules.pairs(*nearest);
     store::knob_list said;
+    for (const auto& [key, value] : shape)
+        if (!detail::value_of(pins, key)) said.emplace_back(key, value);
     for (const auto& pin : pins)
         if (detail::value_of(shape, pin.first) || !detail::matches_pin(shape, pin)) said.push_back(pin);
     EMMY_TRY(row, schedules.row(said));
