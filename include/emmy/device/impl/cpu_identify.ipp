@@ -140,6 +140,10 @@ EMMY_DECL const identification& identify_host() {
             if (level.empty() || type.starts_with("Instruction")) continue;
             if (level[0] >= '1' && level[0] <= '3') levels[level[0] - '0'] = detail::printable(detail::small_file(folder + "size"), 16);
         }
+        // Where /sys is not mounted (containers) the C library asks the processor itself: one machine, one name.
+        constexpr int names[4] = {0, _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+        for (int level = 1; level <= 3; ++level)
+            if (const long bytes = levels[level].empty() ? ::sysconf(names[level]) : 0; bytes >= 1024) levels[level] = std::to_string(bytes / 1024) + "K";
         cpu_set_t usable;
         CPU_ZERO(&usable);
         const int count = ::sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
