@@ -138,6 +138,22 @@ BOOST_AUTO_TEST_CASE(bad_files_are_one_line_and_exit_3) {
     BOOST_TEST(lines(absent.err) == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(every_bad_file_is_named_and_nothing_is_written) {
+    const test::scratch_folder folder;
+    const std::string good = test::slurp(own);
+    BOOST_REQUIRE(write_file_atomically(folder / "a.json", "[").has_value());
+    BOOST_REQUIRE(write_file_atomically(folder / "b.json", " " + good).has_value());  // would be laid out anew
+    BOOST_REQUIRE(write_file_atomically(folder / "c.json", "{}").has_value());
+    for (const char* verb : {"list", "fmt", "lint"}) {
+        const auto run = run_tool("emmy-restamp", std::string(verb) + ' ' + folder.path.string());
+        BOOST_TEST(run.code == 3);
+        BOOST_TEST(lines(run.err) == 2u, run.err);
+        BOOST_TEST(run.err.find("a.json: ") != std::string::npos);
+        BOOST_TEST(run.err.find("c.json: ") != std::string::npos);
+        BOOST_TEST(test::slurp(folder / "b.json") == " " + good);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(without_paths_the_files_that_come_along_are_read) {
     const test::scratch_folder folder;
     std::filesystem::create_directories(folder / "goldens");
