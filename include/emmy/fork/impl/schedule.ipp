@@ -340,7 +340,7 @@ inline cpu_row default_row(const cpu_schedules::state& s) {
         case cpu_form::rows:
             r.work = t(lanes);
             r.reduce.coop = coop_mode::interleaved, r.reduce.accumulators = f.kept != fold::none ? 8 : 4;
-            if (f.sweeps) r.stage = {f.kept != fold::none ? transport::smem : transport::async, 2, 1};
+            if (f.sweeps && f.kept != fold::none) r.stage = {transport::smem, 2, 1};
             break;
         case cpu_form::columns:
             r.work = t(32);
