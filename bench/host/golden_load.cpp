@@ -22,6 +22,10 @@ double median(std::vector<double> v) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (argc < 2) {
+        std::fprintf(stderr, "usage: bench_golden_load FILE...\n");
+        return 2;
+    }
     for (int i = 1; i < argc; ++i) {
         const auto text = read_file(argv[i]);
         if (!text) return std::fprintf(stderr, "%s\n", text.error().line().c_str()), 3;
