@@ -1,6 +1,6 @@
 #pragma once
+#include <emmy/core/refused.hpp>
 #include <emmy/knob/families.hpp>
-#include <emmy/knob/refused.hpp>
 #include <emmy/knob/routing_row.hpp>
 #include <emmy/knob/schedule_row.hpp>
 

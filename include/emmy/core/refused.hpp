@@ -5,13 +5,15 @@
 #include <string_view>
 #include <utility>
 
-namespace emmy::knob {
+/// A composed sentence as a compile error: a static_assert of C++20 takes a fixed text only. Knob literals, the typed Loop IR and compiled-in
+/// golden files say what was found and what was expected through it.
+namespace emmy {
 
 /// Never defined: naming it makes a compiler print the sentence, in pieces short enough for clang, which cuts at 36 characters.
 template <fixed_string... Sentence>
 struct refused;
 
-namespace detail {
+namespace detail::sentence {
 
 struct piece_list {
     std::size_t begin[32]{}, size[32]{}, count = 0;
@@ -51,18 +53,18 @@ consteval auto shrunk() {
 }
 template <fixed_string Sentence, std::size_t... I>
 consteval bool print(std::index_sequence<I...>) {
-    refused<piece<Sentence, I>()...> knob_refused;
-    return sizeof(knob_refused) != 0;
+    refused<piece<Sentence, I>()...> emmy_refused;
+    return sizeof(emmy_refused) != 0;
 }
 
-}  // namespace detail
+}  // namespace detail::sentence
 
 /// Fails to compile with the sentence that Compose() returns (a captureless closure, result a bounded_text). Name it only on a path
 /// that is wrong.
 template <auto Compose>
 consteval bool say() {
-    constexpr auto sentence = detail::shrunk<Compose>();
-    return detail::print<sentence>(std::make_index_sequence<detail::cut(sentence.view()).count>());
+    constexpr auto text = detail::sentence::shrunk<Compose>();
+    return detail::sentence::print<text>(std::make_index_sequence<detail::sentence::cut(text.view()).count>());
 }
 
-}  // namespace emmy::knob
+}  // namespace emmy
