@@ -5,4 +5,5 @@
 #include <emmy/program/op.hpp>
 #include <emmy/program/op_text.hpp>
 #include <emmy/program/pointwise.hpp>
+#include <emmy/program/specialise.hpp>
 #include <emmy/program/wire.hpp>

@@ -15,10 +15,6 @@ struct named_bytes {
     std::string_view id = {};
     std::span<const std::byte> bytes = {};
 };
-struct bound_size {
-    std::string_view symbol = {};
-    std::int64_t size = 0;
-};
 
 /// Values of one tensor; `values` has as many elements as the shape says.
 struct evaluated {

@@ -31,6 +31,14 @@ struct tensor {
     range shape = {};             ///< graph::dims
 };
 
+/// The size of a symbol, by its name.
+struct bound_size {
+    std::string_view symbol = {};
+    std::int64_t size = 0;
+};
+/// Sizes that a symbol may take; address arithmetic may rely on the larger.
+constexpr std::int64_t least_symbol_size = 1, largest_symbol_size = 4096;
+
 /// Output `output` of node `node`.
 struct edge {
     node_id node = no_node;

@@ -5,4 +5,5 @@
 #include <emmy/program/impl/op_text.ipp>
 #include <emmy/program/impl/pointwise.ipp>
 #include <emmy/program/impl/product.ipp>
+#include <emmy/program/impl/specialise.ipp>
 #include <emmy/program/impl/wire.ipp>
