@@ -1,6 +1,8 @@
 #pragma once
 /// Traced programs: graph, wire, reference evaluation, one operator by hand.
+#include <emmy/program/check.hpp>
 #include <emmy/program/evaluate.hpp>
+#include <emmy/program/extent.hpp>
 #include <emmy/program/graph.hpp>
 #include <emmy/program/op.hpp>
 #include <emmy/program/op_text.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy/core/numeric.hpp>
 #include <emmy/core/result.hpp>
+#include <emmy/program/check.hpp>
 #include <emmy/program/graph.hpp>
 
 #include <cstddef>
@@ -27,10 +28,6 @@ struct evaluated {
 EMMY_DECL result<std::vector<std::int64_t>> concrete_shape(const graph& g, std::span<const dim> shape, std::span<const bound_size> sizes);
 /// Elements of the concrete shape; errors also when the product leaves 62 bits.
 EMMY_DECL result<std::int64_t> element_count(const graph& g, std::span<const dim> shape, std::span<const bound_size> sizes);
-
-/// What a reader of graphs may assume and a hand-built one may lack: at least one output, producers before their readers, edges and lists
-/// inside their tables, distinct ids, the operator's own attributes with their kinds and all required ones. Errors (input): the node is named.
-EMMY_DECL result<void> check_form(const graph& g);
 
 /// All outputs of the program. Values are double throughout; an intermediate result that is declared narrower than f32 is rounded
 /// to what it declares (a program-level tensor is a rounding point), an output is not: compare it with its round_to (core/numeric.hpp).

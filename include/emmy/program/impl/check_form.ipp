@@ -1,5 +1,5 @@
 #pragma once
-#include <emmy/program/evaluate.hpp>
+#include <emmy/program/check.hpp>
 
 namespace emmy::program {
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <emmy/core/dim_wire.hpp>
 #include <emmy/program/evaluate.hpp>
-#include <emmy/program/impl/check_form.ipp>
 #include <emmy/program/impl/evaluate_layout.ipp>
 #include <emmy/program/impl/evaluate_products.ipp>
 #include <emmy/program/impl/evaluate_values.ipp>

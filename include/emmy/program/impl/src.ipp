@@ -1,6 +1,8 @@
 #pragma once
 // All bodies of program/, compiled once.
+#include <emmy/program/impl/check.ipp>
 #include <emmy/program/impl/evaluate.ipp>
+#include <emmy/program/impl/extent.ipp>
 #include <emmy/program/impl/graph.ipp>
 #include <emmy/program/impl/op_text.ipp>
 #include <emmy/program/impl/pointwise.ipp>
