@@ -25,7 +25,7 @@ enum class stmt_kind : std::uint8_t { loop, load, assign, accum, select, write, 
 /// `window` of an axis: this axis is one share of a stream cut by a cross-CTA split (or the axis that merges the shares).
 struct window {
     name_id parent = no_name;   ///< name of the parent axis
-    dim parent_extent;
+    dim parent_extent{};
     expr_id base = no_expr, bound = no_expr;
     bool partition = false;
     bool parent_has_window = false;  ///< legal, never stored; refused by the reader until a file holds one
@@ -33,7 +33,7 @@ struct window {
 
 struct axis {
     name_id name = no_name;
-    dim extent;
+    dim extent{};
     std::uint32_t window = 0xffffffffu;  ///< place in body::windows; none when all ones
     constexpr bool has_window() const { return window != 0xffffffffu; }
 };
@@ -62,12 +62,12 @@ struct stmt {
     name_id base = no_name;        ///< accum: the rescaled left operand
     name_id swizzle = no_name;     ///< write: text other than the default NONE
     name_id carried = no_name;     ///< load
-    run names;                     ///< name_lists: names of a vector load (empty for one name)
-    run args;                      ///< name_lists
-    run axes;                      ///< name_lists
-    run index;                     ///< expr_lists
-    run body, else_body;           ///< stmt_lists
-    loop::axis axis;
+    run names{};                   ///< name_lists: names of a vector load (empty for one name)
+    run args{};                    ///< name_lists
+    run axes{};                    ///< name_lists
+    run index{};                   ///< expr_lists
+    run body{}, else_body{};         ///< stmt_lists
+    loop::axis axis{};
     expr_id value = no_expr, step = no_expr, end = no_expr;
     double seed_number = 0;
 };
@@ -109,7 +109,7 @@ struct body {
 struct buffer {
     name_id name = no_name;  ///< in the kernel body's names
     dtype type = dtype::none;
-    std::vector<dim> shape;  ///< expression dims live in the body's exprs
+    std::vector<dim> shape{};  ///< expression dims live in the body's exprs
 };
 
 /// One kernel: its body and the buffers it reads and writes, in declared order. A declared input may be unread, a declared

@@ -1,0 +1,275 @@
+#pragma once
+#include <emmy/loop/typed/ops.hpp>
+
+#include <memory>
+#include <string>
+
+/// Kernels as ordinary constexpr functions.
+namespace emmy::loop::typed {
+
+namespace detail {
+
+constexpr sentence fold_names() {
+    sentence out("a fold: ");
+    bool first = true;
+    for (const op_facts& f : op_table)
+        if (f.folds) {
+            out.append(first ? "" : ", ").append(f.text);
+            first = false;
+        }
+    return out;
+}
+template <op O, class T>
+consteval void check_fold() {
+    if constexpr (!facts(O).folds)
+        say<[] { return says(text(O), facts(O).associative ? "no identity element" : "no monoid", fold_names().view()); }>();
+    else if constexpr (is_storage(T::type))
+        say<[] {
+            sentence place("fold of ");
+            return says(place.append(text(O)).view(), T::name, "values (from_f8e4m3 and its like give the value of a code)");
+        }>();
+}
+template <class First, class Other>
+consteval void check_branch() {
+    if constexpr (!std::is_same_v<First, Other>)
+        say<[] {
+            sentence found(First::name);
+            return says("select", found.append(" and ").append(Other::name).view(), "branches of one type (widen promotes, cast rounds)");
+        }>();
+}
+template <fixed_string Name>
+consteval void check_name() {
+    if constexpr (!is_identifier(Name.view()))
+        say<[] {
+            sentence found("[");
+            return says("buffer", found.append(Name.view()).append(']').view(), "a name of letters, digits and underscores");
+        }>();
+}
+}  // namespace detail
+
+/// An accumulator: a fold of one or several that one loop runs. Its value may be read inside the loop (so far) and after it (final).
+template <op O, scalar T>
+class accumulator {
+public:
+    using type = T;
+
+    constexpr explicit accumulator(detail::recorder* in) : in_(in) {}
+
+    /// acc = O(acc, x); with `base` acc = O(base, x), base a rescaled copy of the accumulator.
+    template <operand X>
+    constexpr void fold(const X& x) { update(x, no_name); }
+    template <operand X, operand B>
+    constexpr void fold(const X& x, const B& base) {
+        check<typename B::type>();
+        const auto b = base.value();
+        update(x, in_->use(b.owner(), b.handle()));
+    }
+    constexpr val<T> value() const {
+        touch();
+        return {in_, handle_};
+    }
+
+private:
+    template <class X>
+    static constexpr void check() {
+        if constexpr (!std::is_same_v<X, T>)
+            say<[] {
+                sentence place("accumulator of ");
+                return detail::says(place.append(text(O)).view(), X::name, T::name);
+            }>();
+    }
+    constexpr void touch() const {
+        if (handle_.name != no_name) return;
+        if (!in_->in_loop()) in_->complain("an accumulator", "a read before its loop", "one inside or after it");
+        handle_ = {in_->fresh_accumulator(), in_->outer_scope(), T::type};
+    }
+    template <operand X>
+    constexpr void update(const X& x, name_id base) {
+        check<typename X::type>();
+        if (!in_->in_loop()) in_->complain("an accumulator", "an update outside every loop", "one inside the loop that it folds");
+        const auto v = x.value();
+        const name_id args[] = {in_->use(v.owner(), v.handle())}, axes[] = {in_->innermost_axis()};
+        touch();
+        in_->add({.kind = stmt_kind::accum, .op = O, .name = handle_.name, .base = base, .args = in_->body.add_names(args), .axes = in_->body.add_names(axes)});
+    }
+    detail::recorder* in_;
+    mutable detail::handle handle_;  // named at its first use
+};
+
+/// A state that a loop carries from step to step (two slots: a step sees what the step before left). Cells are addressed by axes or 0.
+class carried {
+public:
+    constexpr explicit carried(detail::recorder* in) : in_(in), name_(in->fresh_accumulator()) {}
+
+    template <std::convertible_to<index>... Indices>
+    constexpr val<f32> previous(const Indices&... at) const {
+        const expr_id list[] = {index(at).in(*in_)..., no_expr};
+        const name_id name = in_->fresh_value();
+        in_->add({.kind = stmt_kind::pre, .name = name, .buffer = name_, .index = in_->body.add_expressions(std::span(list, sizeof...(at)))});
+        return {in_, {name, in_->scope(), dtype::f32}};
+    }
+    /// Each cell starts as `seed`.
+    template <operand X, std::convertible_to<index>... Indices>
+    constexpr void next(const X& x, double seed, const Indices&... at) const {
+        static_assert(std::is_same_v<typename X::type, f32>, "a carried state holds f32, expected an f32 value");
+        const auto v = x.value();
+        const name_id args[] = {in_->use(v.owner(), v.handle())};
+        const expr_id list[] = {index(at).in(*in_)..., no_expr};
+        in_->add({.kind = stmt_kind::carry, .name = name_, .args = in_->body.add_names(args), .index = in_->body.add_expressions(std::span(list, sizeof...(at))), .seed_number = seed});
+    }
+
+private:
+    detail::recorder* in_;
+    name_id name_;
+};
+
+/// Makes one kernel. An ordinary constexpr function takes one, or makes and returns one:
+///
+///   constexpr builder relu(extent rows, extent columns) {
+///       builder b;
+///       auto x = b.input<f32, "x">(rows, columns);
+///       auto y = b.output<f32, "y">(rows, columns);
+///       b.loop(rows, columns, [&](axis i, axis j) { y(i, j) = typed::relu(x(i, j)); });
+///       return b;
+///   }
+///
+/// At run time kernel() is the body that a file would hold; in a constant expression only its identity escapes (loop/typed/identity.hpp).
+/// Handles belong to the builder that made them and do not outlive the function that uses it.
+class builder {
+public:
+    constexpr builder() : in_(new detail::recorder) {}
+    constexpr builder(builder&& other) noexcept : in_(other.in_) { other.in_ = nullptr; }
+    builder& operator=(builder&&) = delete;
+    constexpr ~builder() { delete in_; }
+
+    // --- buffers: row-major, sizes in elements -------------------------------------------------------------------
+    template <scalar T, fixed_string Name, class... Sizes>
+    constexpr auto input(const Sizes&... sizes) { return declare<role::input, T, Name>(in_->inputs, sizes...); }
+    template <scalar T, fixed_string Name, class... Sizes>
+    constexpr auto output(const Sizes&... sizes) { return declare<role::output, T, Name>(in_->outputs, sizes...); }
+
+    // --- loops ---------------------------------------------------------------------------------------------------
+    /// An axis that several loops walk.
+    constexpr typed::axis axis(const extent& size) { return {in_, {.name = in_->fresh_axis(), .extent = size.in(*in_)}}; }
+    /// One share of a stream of `parent` elements that a split across CTAs cuts (or the axis that merges the shares).
+    constexpr typed::axis share(const extent& size, const extent& parent) {
+        typed::axis out = axis(size);
+        in_->body.windows.push_back({.parent = in_->fresh_parent(), .parent_extent = parent.in(*in_), .partition = true});
+        out.axis_.window = static_cast<std::uint32_t>(in_->body.windows.size() - 1);
+        return out;
+    }
+    template <class Body>
+    constexpr void loop(const extent& size, Body&& body) { loop(axis(size), body); }
+    template <class Body>
+    constexpr void loop(const typed::axis& over, Body&& body) {
+        in_->open_loop(over.name());
+        body(over);
+        in_->close_loop(over.axis_);
+    }
+    /// Two loops, the second inside the first: body(outer, inner).
+    template <class Body>
+    constexpr void loop(const extent& outer, const extent& inner, Body&& body) {
+        loop(outer, [&](const typed::axis& i) { loop(inner, [&](const typed::axis& j) { body(i, j); }); });
+    }
+
+    // --- folds: the value of `body` over all steps ----------------------------------------------------------------
+    template <op O, class Size, class Body>
+    constexpr auto fold(const Size& size, Body&& body) {
+        const typed::axis over = axis_of(size);
+        in_->open_loop(over.name());
+        const auto v = body(over).value();
+        using X = typename std::remove_cvref_t<decltype(v)>::type;
+        detail::check_fold<O, X>();
+        using T = tag_of<infer_accum(O, X::type)>;
+        const name_id args[] = {in_->use(v.owner(), v.handle())}, axes[] = {over.name()}, name = in_->fresh_accumulator();
+        in_->add({.kind = stmt_kind::accum, .op = O, .name = name, .args = in_->body.add_names(args), .axes = in_->body.add_names(axes)});
+        in_->close_loop(over.axis_);
+        return val<T>(in_, {name, in_->scope(), T::type});
+    }
+    template <class Size, class Body> constexpr auto sum(const Size& size, Body&& body) { return fold<op::add>(size, body); }
+    template <class Size, class Body> constexpr auto largest(const Size& size, Body&& body) { return fold<op::maximum>(size, body); }
+    template <class Size, class Body> constexpr auto smallest(const Size& size, Body&& body) { return fold<op::minimum>(size, body); }
+
+    /// For loops with several folds: accumulators, updated inside loop().
+    template <op O, scalar T = f32>
+    constexpr accumulator<O, T> accumulate() {
+        detail::check_fold<O, T>();
+        return accumulator<O, T>(in_);
+    }
+    constexpr carried carry() { return carried(in_); }
+
+    // --- values ----------------------------------------------------------------------------------------------------
+    /// A constant, as a statement.
+    template <scalar T>
+    constexpr val<T> let(double number) {
+        if constexpr (!is_floating(T::type) || is_storage(T::type))
+            say<[] { return detail::says("let", T::name, "a floating type"); }>();
+        const name_id name = in_->fresh_value();
+        in_->add({.kind = stmt_kind::let, .type = T::type == dtype::f32 ? dtype::none : T::type, .name = name, .value = in_->body.exprs.real(number)});
+        return {in_, {name, in_->scope(), T::type}};
+    }
+    /// The value of the first predicate that holds, of the last pair otherwise: select(p, a, q, b) or select(p, a, b).
+    template <class... Branches>
+    constexpr auto select(const predicate& first, const Branches&... rest) {
+        std::vector<expr_id> conditions;
+        std::vector<name_id> names;
+        std::vector<dtype> stored;
+        using T = typename detail_first<Branches...>::type;
+        const auto take = [&]<class B>(const B& branch) {
+            if constexpr (std::is_same_v<B, predicate>) {
+                conditions.push_back(branch.id());
+            } else {
+                detail::check_branch<T, typename B::type>();
+                const auto v = branch.value();
+                names.push_back(in_->use(v.owner(), v.handle()));
+                stored.push_back(v.handle().stored);
+            }
+        };
+        take(first);
+        (take(rest), ...);
+        if (conditions.size() < names.size()) conditions.push_back(in_->body.exprs.boolean(true));
+        const name_id name = in_->fresh_value();
+        in_->add({.kind = stmt_kind::select, .name = name, .args = in_->body.add_names(names), .index = in_->body.add_expressions(conditions)});
+        using R = tag_of<select_type<T>()>;
+        return val<R>(in_, {name, in_->scope(), infer_select(stored)});
+    }
+
+    // --- what was built --------------------------------------------------------------------------------------------
+    /// The first misuse that only the order of calls shows; empty when there is none.
+    constexpr const sentence& misuse() const { return in_->why; }
+    constexpr const loop::body& body() const { return closed().body; }
+    constexpr std::span<const loop::buffer> inputs() const { return in_->inputs; }
+    constexpr std::span<const loop::buffer> outputs() const { return in_->outputs; }
+
+private:
+    template <class First, class... Rest>
+    struct detail_first {
+        using type = typename First::type;
+    };
+    template <class T>
+    static consteval dtype select_type() {
+        const dtype list[] = {T::type};
+        return infer_select(list);
+    }
+    constexpr typed::axis axis_of(const typed::axis& a) { return a; }
+    constexpr typed::axis axis_of(const extent& size) { return axis(size); }
+
+    constexpr const detail::recorder& closed() const {
+        if (in_->body.top.count == 0) in_->finish();
+        return *in_;
+    }
+    template <role Role, scalar T, fixed_string Name, class... Sizes>
+    constexpr auto declare(std::vector<loop::buffer>& list, const Sizes&... sizes) {
+        detail::check_name<Name>();
+        const name_id name = in_->body.names.intern(Name.view());
+        for (const auto* declared : {&in_->inputs, &in_->outputs})
+            for (const loop::buffer& b : *declared)
+                if (b.name == name) in_->complain(detail::buffer_place<Role, Name>().view(), "a second declaration", "distinct names");
+        const std::array<dim, sizeof...(Sizes)> shape{extent(sizes).in(*in_)...};
+        list.push_back({.name = name, .type = T::type, .shape = std::vector<dim>(shape.begin(), shape.end())});
+        return buffer<Role, T, sizeof...(Sizes), Name>(in_, name, shape);
+    }
+    detail::recorder* in_;  // its address stays: handles point to it
+};
+
+}  // namespace emmy::loop::typed

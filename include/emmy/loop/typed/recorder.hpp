@@ -1,0 +1,135 @@
+#pragma once
+#include <emmy/core/dim.hpp>
+#include <emmy/core/fixed_string.hpp>
+#include <emmy/loop/body.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+/// Writes statements into the flat body. Everything typed is checked before it arrives here; what only the order of calls shows (a value
+/// read outside its loop, a handle of another builder) is found here and kept as one sentence.
+namespace emmy::loop::typed {
+
+using sentence = bounded_text<320>;
+
+namespace detail {
+
+/// A name of the body with what is needed to check its use.
+struct handle {
+    name_id name = no_name;
+    std::uint32_t scope = 0;         ///< number of the scope that holds it
+    dtype stored = dtype::none;      ///< type in the body; a widened handle has another type in C++
+};
+
+class recorder {
+public:
+    constexpr recorder() { open_.push_back({0, 0, no_name, 0}); }
+
+    loop::body body;
+    std::vector<buffer> inputs, outputs;
+    sentence why;  ///< the first misuse; empty when there is none
+
+    constexpr void complain(std::string_view place, std::string_view found, std::string_view expected) {
+        if (!why.empty()) return;
+        why.append(place).append(": found ").append(found).append(", expected ").append(expected);
+    }
+
+    // --- names -------------------------------------------------------------------------------------------------
+    constexpr name_id fresh(std::string_view stem, std::uint32_t& count) {
+        bounded_text<24> out(stem);
+        out.append(count++);
+        return body.names.intern(out.view());
+    }
+    constexpr name_id fresh_load() { return fresh("in", loads_); }
+    constexpr name_id fresh_accumulator() { return fresh("acc", accumulators_); }
+    constexpr name_id fresh_value() { return fresh("v", values_); }
+    constexpr name_id fresh_axis() { return fresh("a", axes_); }
+    constexpr name_id fresh_parent() { return fresh("p", parents_); }
+
+    // --- scopes ------------------------------------------------------------------------------------------------
+    constexpr std::uint32_t scope() const { return open_.back().number; }
+    constexpr std::uint32_t outer_scope() const { return open_.size() < 2 ? 0 : open_[open_.size() - 2].number; }
+    constexpr name_id innermost_axis() const { return open_.back().axis; }
+    constexpr bool in_loop() const { return open_.size() > 1; }
+    constexpr void open_loop(name_id axis) {
+        for (name_id used : headed_)
+            if (used == axis) {
+                ++axes_;  // a second loop over an axis takes a number as a loop of its own would
+                break;
+            }
+        headed_.push_back(axis);
+        open_.push_back({++scopes_, static_cast<std::uint32_t>(pending_.size()), axis, static_cast<std::uint32_t>(loaded_.size())});
+    }
+    constexpr void close_loop(const loop::axis& axis) {
+        const auto [number, first, name, loaded] = open_.back();
+        open_.pop_back();
+        const run inside = body.add_statements(std::span<const stmt_id>(pending_).subspan(first));
+        pending_.resize(first);
+        loaded_.resize(loaded);
+        add({.kind = stmt_kind::loop, .body = inside, .axis = axis});
+    }
+    constexpr void finish() { body.top = body.add_statements(pending_); }
+
+    constexpr bool axis_is_open(name_id axis) const {
+        for (std::size_t i = 1; i < open_.size(); ++i)
+            if (open_[i].axis == axis) return true;
+        return false;
+    }
+    /// The name, once it is sure that this builder defines it where it can be seen.
+    constexpr name_id use(const recorder* owner, const handle& h) {
+        if (owner != this) {
+            complain("a value", "a handle of another builder", "one of the same builder");
+            return h.name;
+        }
+        for (const frame& f : open_)
+            if (f.number == h.scope) return h.name;
+        complain(body.text(h.name), "a read outside the loop that defines it", "one inside it");
+        return h.name;
+    }
+
+    // --- statements --------------------------------------------------------------------------------------------
+    constexpr void add(const stmt& s) { pending_.push_back(body.add(s)); }
+
+    /// An element of an input: one that was loaded before and is still visible is not loaded again.
+    constexpr handle load(name_id from, dtype type, std::span<const expr_id> index) {
+        for (const load_made& l : loaded_)
+            if (l.buffer == from && same(body.expressions(l.index), index)) return {l.name, l.scope, type};
+        const load_made made{from, body.add_expressions(index), fresh_load(), scope()};
+        add({.kind = stmt_kind::load, .name = made.name, .buffer = from, .index = made.index});
+        loaded_.push_back(made);
+        return {made.name, made.scope, type};
+    }
+    constexpr handle assign(op o, std::span<const name_id> args, dtype stated, dtype is) {
+        const name_id name = fresh_value();
+        add({.kind = stmt_kind::assign, .op = o, .type = stated, .name = name, .args = body.add_names(args)});
+        return {name, scope(), is};
+    }
+
+private:
+    struct frame {
+        std::uint32_t number, first;  // first: place in pending_
+        name_id axis;
+        std::uint32_t loaded;
+    };
+    struct load_made {
+        name_id buffer;
+        run index;
+        name_id name;
+        std::uint32_t scope;
+    };
+    static constexpr bool same(std::span<const expr_id> a, std::span<const expr_id> b) {
+        for (std::size_t i = 0; i < a.size(); ++i)
+            if (a[i] != b[i]) return false;
+        return true;
+    }
+    std::vector<frame> open_;
+    std::vector<stmt_id> pending_;  // statements of all open scopes
+    std::vector<load_made> loaded_;
+    std::vector<name_id> headed_;   // axes of the loops so far
+    std::uint32_t scopes_ = 0, axes_ = 0, loads_ = 0, accumulators_ = 0, values_ = 0, parents_ = 0;
+};
+
+}  // namespace detail
+}  // namespace emmy::loop::typed
