@@ -32,3 +32,7 @@ struct primitive_graph {
 EMMY_DECL result<primitive_graph> lower(const graph& traced);
 
 }  // namespace emmy::program
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/program/lower/impl/lower.ipp>
+#endif
