@@ -16,9 +16,11 @@ public:
         for (std::size_t i = order_.size(); i-- > 0;) {  // readers first: the largest cone swallows what is inside
             const node_id n = order_[i];
             if (!w_.alive(n) || !closed_[n] || w_.is_leaf(n)) continue;
-            if (grows(n, closed_) && (!free_[n] || grows(n, free_))) continue;
-            if (collect(n) && allowed(n)) fold(n);
+            if (free_[n] ? one_reader_in(n, free_) : only_readers_in(n, closed_)) continue;  // the cone goes on
+            if (collect(n); allowed(n)) fold(n);
         }
+        for (const node_id n : order_)  // no loop counts: a range is always a constant
+            if (w_.alive(n) && w_.kind(n) == op::range && closed_[n]) collect(n), fold(n);
     }
 
 private:
@@ -60,21 +62,23 @@ private:
         const graph& nested = g.nested[inner->graph];
         return std::any_of(nested.nodes.begin(), nested.nodes.end(), [&](const node& m) { return m.op == op::constant && has_checkpoint(nested, m); });
     }
-    /// The one node that reads this belongs to the same kind of cone, so this is not where it ends.
-    bool grows(node_id n, const std::vector<bool>& in) const {
-        if (w_.wanted(n)) return false;
+    bool only_readers_in(node_id n, const std::vector<bool>& in) const {
         const auto& readers = w_.readers(n);
-        return !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](node_id r) { return r == readers[0]; }) && in[readers[0]];
+        return !w_.wanted(n) && !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](node_id r) { return in[r]; });
+    }
+    /// What no checkpoint feeds is folded where it branches.
+    bool one_reader_in(node_id n, const std::vector<bool>& in) const {
+        const auto& readers = w_.readers(n);
+        return only_readers_in(n, in) && std::all_of(readers.begin(), readers.end(), [&](node_id r) { return r == readers[0]; });
     }
 
-    bool collect(node_id root) {
+    void collect(node_id root) {
         ++round_;
         cone_.assign(1, root);
         mark_[root] = round_;
         for (std::size_t i = 0; i < cone_.size(); ++i)
             for (std::size_t k = 0; k < w_.input_count(cone_[i]); ++k)
                 if (const node_id x = w_.input(cone_[i], k); mark_[x] != round_) mark_[x] = round_, cone_.push_back(x);
-        return true;
     }
     static double elements(std::span<const dim> dims) {
         double out = 1;
