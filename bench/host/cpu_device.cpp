@@ -49,7 +49,7 @@ int one(device::cpu::host_device& device, const fork::cpu_target& target, const 
     for (const std::size_t i : bench::sample_options(schedules->rows().size(), rows, 1)) {
         const auto text = kernel::lower_cpu(*schedules, schedules->rows()[i]);
         if (!text) return fail(what.name, text.error());
-        const device::kernel_text code{text->source, text->entry, text->scratch_bytes(team)};
+        const device::kernel_text code{text->source, text->entry, text->scratch_bytes(team, subject.launch_sizes(text->symbols))};
         const device::launch launch{subject.launch_sizes(text->symbols), team};
         if (const auto ran = device.run(code, *arena, launch); !ran) return fail(what.name, ran.error());
         if (const std::string wrong = answer->check(*arena); !wrong.empty()) {

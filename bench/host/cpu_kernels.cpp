@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
         const auto text = kernel::lower_cpu(*s, row);
         if (!text) return 1;
         device::measure_request request;
-        request.kernels = {{text->source, text->entry, text->scratch_bytes(1)}};
+        request.kernels = {{text->source, text->entry, text->scratch_bytes(1, {})}};
         request.launches = {{{}, 1}};
         request.effort = {.warm_up = 2, .least_samples = 5, .most_samples = 15, .budget_seconds = 0.2};
         const auto time = device.measure(request, *arena);

@@ -1,6 +1,5 @@
 #pragma once
 /// Public header of fork/: the choices a kernel offers.
 #include <emmy/fork/cpu_knobs.hpp>
-#include <emmy/fork/cpu_ops.hpp>
 #include <emmy/fork/schedule.hpp>
 #include <emmy/fork/target.hpp>

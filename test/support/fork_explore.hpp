@@ -74,7 +74,7 @@ private:
 };
 
 inline void run_text(entry_point entry, const kernel::cpu_text& text, const std::vector<void*>& buffers, const std::vector<long long>& sizes, int parts) {
-    std::vector<unsigned char> room(text.scratch_bytes(parts) + 128, 0xff);
+    std::vector<unsigned char> room(text.scratch_bytes(parts, sizes) + 128, 0xff);
     auto* scratch = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(room.data()) + 63) / 64 * 64);
     std::barrier team(parts);
     const auto member = [&](int part) {

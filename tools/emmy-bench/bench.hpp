@@ -117,11 +117,11 @@ private:
         return {static_cast<int>(s_.asked.least_samples), slow_seconds > 0 ? std::min(s_.asked.seconds, 2 * slow_seconds) : s_.asked.seconds};
     }
 
-    result<device::kernel_text> text_of(const fork::cpu_row& row, const lane& l, std::vector<std::string>& symbols) {
+    result<device::kernel_text> text_of(const tools::subject& what, const fork::cpu_row& row, const lane& l, std::vector<std::string>& symbols) {
         EMMY_TRY(text, s_.text(*space_, row));
         device::kernel_text out;
         out.source = std::move(text.source), out.entry = std::move(text.entry);
-        out.scratch_bytes = text.scratch_bytes(l.team);
+        out.scratch_bytes = text.scratch_bytes(l.team, what.launch_sizes(text.symbols));
         out.fast_math = l.regime.fast_math, out.optimisation = l.regime.opt;
         symbols = std::move(text.symbols);
         return out;
@@ -168,7 +168,7 @@ private:
         const auto exact = space_->row(row.record_knobs);
         if (!exact || space_->pairs(*exact) != row.record_knobs) return fail(status::pin_unmatched, exact ? "realised as " + evidence::knobs_text(space_->pairs(*exact)) : exact.error().line());
         std::vector<std::string> symbols;
-        auto text = text_of(*exact, row.lane, symbols);
+        auto text = text_of(out.what, *exact, row.lane, symbols);
         if (!text) return fail(status::bench_fail, text.error().line());
         if (!s_.asked.common.dump.empty()) row.dump = text->source;
         const device::launch how{out.what.launch_sizes(symbols), row.lane.team};
@@ -256,7 +256,7 @@ private:
         const auto row = space_->row(out.second->chosen);
         if (!row || failed) return {};
         std::vector<std::string> symbols;
-        auto text = text_of(*row, s_.base, symbols);
+        auto text = text_of(out.what, *row, s_.base, symbols);
         if (!text) return {};
         device::measure_request request;
         request.kernels = {std::move(*text)}, request.launches = {{out.what.launch_sizes(symbols), s_.base.team}};
@@ -286,7 +286,7 @@ private:
         for (const bench_row* r : {&own, best}) {
             const auto row = space_->row(r->record_knobs);
             if (!row) return {};
-            auto text = text_of(*row, r->lane, symbols);
+            auto text = text_of(out.what, *row, r->lane, symbols);
             if (!text) return {};
             request.kernels.push_back(std::move(*text));
             request.launches.push_back({out.what.launch_sizes(symbols), r->lane.team});

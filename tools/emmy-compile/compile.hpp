@@ -100,7 +100,7 @@ inline result<void> run_once(const environment& env, const settings& asked, devi
     EMMY_TRY(arena, answer.arena());
     device::kernel_text source;
     source.entry = text.entry, source.source = std::move(text.source);
-    source.scratch_bytes = text.scratch_bytes(env.setting.team);
+    source.scratch_bytes = text.scratch_bytes(env.setting.team, k.what.launch_sizes(text.symbols));
     source.fast_math = env.setting.regime.fast_math, source.optimisation = env.setting.regime.opt;
     EMMY_CHECK_OK(worker.run(source, arena, {k.what.launch_sizes(text.symbols), env.setting.team}));
     const std::string wrong = answer.check(arena);

@@ -58,6 +58,13 @@ struct cpu_facts {
     bool has_fold = false;
 };
 
+/// A kernel that one nest of code computes: the kernel itself, or one step of it.
+struct cpu_part {
+    loop::kernel kernel;
+    fold::tree tree;
+    cpu_facts facts;
+};
+
 /// The schedule rows of one kernel on one target, in fixed order, the default first. Holds its own copy of the kernel. Never changes
 /// after make(): any number of threads may use one, or copies of it.
 class cpu_schedules {
@@ -70,6 +77,7 @@ public:
     EMMY_DECL const fold::tree& tree() const;
     EMMY_DECL const cpu_target& target() const;
     EMMY_DECL const cpu_facts& facts() const;
+    EMMY_DECL const cpu_part& whole() const;                      ///< the three above but the target
 
     EMMY_DECL std::span<const cpu_row> rows() const;              ///< every legal row; rows()[0] is the safe default
     EMMY_DECL knob_pairs pairs(const cpu_row& row) const;         ///< every family this kernel has, OFF values included

@@ -29,7 +29,8 @@ struct memory {
     space where = space::input;
     dtype type = dtype::f32;
     std::string name;
-    std::uint64_t elements = 0;            ///< slabs
+    std::uint64_t elements = 0;            ///< slabs: this many,
+    std::vector<std::uint32_t> symbols = {};  ///< times the sizes of these symbols (places in program::symbols)
 };
 
 enum class node_kind : std::uint8_t {
@@ -78,6 +79,7 @@ struct program {
     expr_pool exprs;                       ///< 64-bit integers; names of symbols, loop variables, values
     text_pool names;
     bool uses_barrier = false;
+    int counter = 0;                       ///< of fresh names
 };
 
 }  // namespace emmy::kernel

@@ -4,12 +4,19 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace emmy::kernel {
 
+/// One slab: `bytes` times the sizes of `symbols` (places in program::symbols), rounded up to 64.
+struct slab_size {
+    std::uint64_t bytes = 0;
+    std::vector<std::uint32_t> symbols = {};
+};
+
 struct printed {
     std::string source;
-    std::uint64_t shared_bytes = 0, part_bytes = 0;  ///< slabs, 64-byte aligned, in launch->scratch: the shared ones, then each member's
+    std::vector<slab_size> shared, part;   ///< slabs in launch->scratch, one after another: the shared ones, then each member's
 };
 
 /// Spells a program as C++ with vector extensions (GCC 12, clang 16): the prelude functions it uses, then its entry.
@@ -24,6 +31,7 @@ constexpr const char* c_type(dtype t) {
         case dtype::i32: return "int";
         case dtype::i16: return "short";
         case dtype::u64: return "unsigned long long";
+        case dtype::f16x2:
         case dtype::u32: return "unsigned int";
         case dtype::f16:
         case dtype::bf16:

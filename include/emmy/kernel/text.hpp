@@ -3,9 +3,11 @@
 #include <emmy/core/result.hpp>
 #include <emmy/fork/schedule.hpp>
 #include <emmy/kernel/ir.hpp>
+#include <emmy/kernel/print_cpu.hpp>
 #include <emmy/loop/body.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,20 +15,21 @@
 namespace emmy::kernel {
 
 /// Number of this code generator: part of the producer "emmy-cpp/<n>" of every measurement. Raised whenever a row prints other text.
-constexpr int codegen_version = 1;
+constexpr int codegen_version = 2;
 
 /// Self-contained C++ (no header included) that defines
 ///   struct emmy_launch { void* const* buffers; const long long* sizes; unsigned char* scratch; int part, parts; void (*barrier)(void*); void* team; };
 ///   extern "C" void <entry>(const emmy_launch*)
 /// called once per member of the team with part = 0 … parts-1. `buffers`: inputs then outputs in declared order, aligned to their
 /// elements (streaming stores are used only where 64-byte alignment is found); `sizes`: values of `symbols` in order; `scratch`:
-/// scratch_bytes(parts) bytes aligned to 64, shared by the team. `barrier` is called only when uses_barrier.
+/// scratch_bytes(parts, sizes) bytes aligned to 64, shared by the team. `barrier` is called only when uses_barrier.
 struct cpu_text {
     std::string source, entry;
     std::vector<std::string> symbols;
-    std::uint64_t scratch_shared_bytes = 0, scratch_part_bytes = 0;
+    std::vector<slab_size> shared_slabs, part_slabs;
     bool uses_barrier = false;
-    std::uint64_t scratch_bytes(int parts) const { return scratch_shared_bytes + scratch_part_bytes * static_cast<std::uint64_t>(parts); }
+    /// `sizes`: the launch's, in the order of `symbols`.
+    EMMY_DECL std::uint64_t scratch_bytes(int parts, std::span<const long long> sizes) const;
 };
 
 /// Prints the kernel under a row. The body is validated (by cpu_schedules::make). Errors: (input) an invalid body; (device_limit) "no CPU lowering for …"; a row that is not legal, with rule and bound.

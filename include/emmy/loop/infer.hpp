@@ -1,5 +1,6 @@
 #pragma once
 #include <emmy/core/dtype.hpp>
+#include <emmy/core/expr.hpp>
 #include <emmy/core/numeric.hpp>
 #include <emmy/loop/op_table.hpp>
 
@@ -39,5 +40,23 @@ constexpr dtype infer_select(std::span<const dtype> branches) {
         if (t != branches[0]) return dtype::f32;
     return !branches.empty() && (branches[0] == dtype::f16 || reads_as_integer(branches[0])) ? branches[0] : dtype::f32;
 }
+
+/// Whether an expression gives a real number; `is_real_name(name_id)` says it of names. Comparisons and logic are whole.
+template <class Names>
+constexpr bool is_real(const expr_pool& pool, expr_id id, const Names& is_real_name) {
+    const expr& e = pool[id];
+    switch (e.kind) {
+        case expr_kind::real: return true;
+        case expr_kind::name: return is_real_name(e.name);
+        case expr_kind::binary:
+            if (emmy::facts(e.op).level < 5) return false;
+            return is_real(pool, e.a, is_real_name) || is_real(pool, e.b, is_real_name);
+        case expr_kind::ternary: return is_real(pool, e.b, is_real_name) || is_real(pool, e.c, is_real_name);
+        case expr_kind::cast: return false;
+        default: return false;
+    }
+}
+/// Let: what it states; else f32 for a real, i64 for a whole number.
+constexpr dtype infer_let(dtype stated, bool real) { return stated != dtype::none ? stated : real ? dtype::f32 : dtype::i64; }
 
 }  // namespace emmy::loop

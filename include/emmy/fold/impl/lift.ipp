@@ -134,7 +134,7 @@ struct lifter {
             }
             case loop::stmt_kind::let:
                 EMMY_CHECK_OK(note_expression(s, st.value));
-                t.types[s] = st.type != dtype::none ? st.type : dtype::f32;
+                t.types[s] = loop::infer_let(st.type, loop::is_real(b.exprs, st.value, [&](name_id n) { return axis_place(n) == none && !reads_as_integer(t.types[find(n)]); }));
                 break;
             case loop::stmt_kind::write:
                 if (st.atomic) return refuse(no_lowering("an atomic store"));

@@ -1,6 +1,6 @@
 #pragma once
 #include <emmy/fold/access.hpp>
-#include <emmy/fork/cpu_ops.hpp>
+#include <emmy/core/numeric.hpp>
 #include <emmy/fork/schedule.hpp>
 #include <emmy/loop/op_table.hpp>
 #include <emmy/loop/validate.hpp>
@@ -9,11 +9,8 @@
 
 namespace emmy::fork {
 
-struct cpu_schedules::state {
-    loop::kernel kernel;
-    fold::tree tree;
+struct cpu_schedules::state : cpu_part {
     cpu_target target;
-    cpu_facts facts;
     std::vector<std::string> fold_keys;  ///< keys of REDUCE
     std::vector<cpu_row> rows;
 };
@@ -41,7 +38,7 @@ bool lanes_work(const loop::kernel& k, const fold::tree& t, std::uint32_t axis, 
             case loop::stmt_kind::load:
             case loop::stmt_kind::write: {
                 const loop::buffer* buffer = fold::find_buffer(k, st.buffer);
-                if (buffer == nullptr || is_integer(buffer->type)) return false;
+                if (buffer == nullptr || reads_as_integer(buffer->type) || buffer->type == dtype::f64 || reads_as_integer(t.types[s])) return false;
                 for (const auto& g : t.gathers[s])
                     if ((t.depends[g.second] >> axis & 1) != 0) return false;
                 const auto offset = fold::flatten(k, buffer->shape, b.expressions(st.index));
@@ -58,7 +55,9 @@ bool lanes_work(const loop::kernel& k, const fold::tree& t, std::uint32_t axis, 
                 [[fallthrough]];
             case loop::stmt_kind::assign:
             case loop::stmt_kind::accum:
-                if (is_integer(t.types[s])) return false;
+                if (reads_as_integer(t.types[s]) || t.types[s] == dtype::f64) return false;
+                for (fold::value_id v : t.args[s])
+                    if (reads_as_integer(t.types[v]) || t.types[v] == dtype::f64) return false;
                 break;
             default: return false;
         }
@@ -88,8 +87,10 @@ inline bool find_contraction(const loop::kernel& k, const fold::tree& t, int lan
     for (const fold::step& s : p.steps)
         if (s.is_term) return false;
     const fold::value_id value = t.args[p.states[0]][0];
-    if (t.types[value] != dtype::f32 || is_integer(t.types[p.states[0]])) return false;
+    if (t.types[value] != dtype::f32 || t.types[p.states[0]] != dtype::f32) return false;
     fold::value_id a = t.args[value][0], b = t.args[value][1];
+    for (fold::value_id v : {a, b})
+        if (reads_as_integer(t.types[v]) || t.types[v] == dtype::f64) return false;
     const std::uint32_t n = t.grid.back();
     const auto varies = [&](fold::value_id v, std::uint32_t axis) { return (t.depends[v] >> axis & 1) != 0; };
     if (varies(a, n)) std::swap(a, b);
@@ -102,8 +103,6 @@ inline bool find_contraction(const loop::kernel& k, const fold::tree& t, int lan
     collect(t, product, in_product);
     // The epilogue along n in vectors; the factors may be anything that can be computed element by element.
     if (!lanes_work(k, t, n, lanes, [&](std::uint32_t s) { return !in_product[s]; })) return false;
-    for (std::uint32_t s = 0; s < k.body.stmts.size(); ++s)
-        if (in_product[s] && (is_integer(t.types[s]) || !t.gathers[s].empty())) return false;
     out.form = cpu_form::contraction;
     out.vectors = true;
     out.product = product, out.a = a, out.b = b;
@@ -167,26 +166,7 @@ inline result<cpu_facts> analyse(const loop::kernel& k, const fold::tree& t, con
     return out;
 }
 
-inline result<void> check_operators(const loop::kernel& k, const fold::tree& t) {
-    for (std::uint32_t s = 0; s < k.body.stmts.size(); ++s) {
-        const loop::stmt& st = k.body.stmts[s];
-        if (st.kind == loop::stmt_kind::assign || st.kind == loop::stmt_kind::accum) {
-            const bool whole = st.kind == loop::stmt_kind::assign && is_integer(t.types[s]);
-            if (!(whole ? cpu_takes_integers(st.op) : cpu_takes_floats(st.op)))
-                return refuse(fault_kind::device_limit, "no CPU lowering for operator " + std::string(loop::text(st.op)) + (whole ? " on integers" : ""));
-        }
-        if (st.kind == loop::stmt_kind::loop || st.kind == loop::stmt_kind::write) continue;
-        const dtype type = t.types[s];
-        if (type != dtype::none && type != dtype::f32 && type != dtype::f16 && type != dtype::bf16 && !is_integer(type))
-            return refuse(fault_kind::device_limit, "no CPU lowering for values of type " + std::string(token(type)));
-    }
-    for (const auto* list : {&k.inputs, &k.outputs})
-        for (const loop::buffer& x : *list) {
-            bool touched = false;
-            for (const loop::stmt& st : k.body.stmts) touched = touched || ((st.kind == loop::stmt_kind::load || st.kind == loop::stmt_kind::write) && st.buffer == x.name);
-            if (touched && x.type != dtype::f32 && x.type != dtype::f16 && x.type != dtype::bf16 && !is_integer(x.type))
-                return refuse(fault_kind::device_limit, "no CPU lowering for buffers of type " + std::string(token(x.type)));
-        }
+inline result<void> check_shapes(const loop::kernel& k) {
     for (std::uint32_t s = 0; s < k.body.stmts.size(); ++s) {
         const loop::stmt& st = k.body.stmts[s];
         if (st.kind != loop::stmt_kind::load && st.kind != loop::stmt_kind::write) continue;
@@ -442,7 +422,7 @@ EMMY_DECL result<cpu_schedules> cpu_schedules::make(const loop::kernel& k, const
     made->target = target;
     EMMY_TRY(tree, fold::lift(k));
     made->tree = std::move(tree);
-    EMMY_CHECK_OK(detail::check_operators(k, made->tree));
+    EMMY_CHECK_OK(detail::check_shapes(k));
     EMMY_TRY(facts, detail::analyse(made->kernel, made->tree, target));
     made->facts = facts;
     std::vector<fold::term_id> folds;
@@ -459,6 +439,7 @@ EMMY_DECL const loop::kernel& cpu_schedules::kernel() const { return state_->ker
 EMMY_DECL const fold::tree& cpu_schedules::tree() const { return state_->tree; }
 EMMY_DECL const cpu_target& cpu_schedules::target() const { return state_->target; }
 EMMY_DECL const cpu_facts& cpu_schedules::facts() const { return state_->facts; }
+EMMY_DECL const cpu_part& cpu_schedules::whole() const { return *state_; }
 EMMY_DECL std::span<const cpu_row> cpu_schedules::rows() const { return state_->rows; }
 EMMY_DECL result<void> cpu_schedules::check(const cpu_row& row) const { return detail::legal(*state_, row); }
 

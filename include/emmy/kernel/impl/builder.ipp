@@ -1,9 +1,11 @@
 #pragma once
+#include <emmy/core/numeric.hpp>
 #include <emmy/fold/access.hpp>
 #include <emmy/fold/tree.hpp>
 #include <emmy/kernel/ir.hpp>
 #include <emmy/kernel/print_cpu.hpp>
 #include <emmy/loop/dims.hpp>
+#include <emmy/loop/infer.hpp>
 #include <emmy/loop/op_table.hpp>
 
 #include <deque>
@@ -31,27 +33,33 @@ struct point {
     std::map<fold::value_id, value_id> values;
 };
 
-/// Builds programs: index arithmetic, nodes, and the value of any statement at any point on demand.
-class builder {
+/// A program with the memories and symbols of a kernel and no code yet.
+inline program empty_program(const loop::kernel& k) {
+    program p;
+    for (const auto* list : {&k.inputs, &k.outputs})
+        for (const loop::buffer& b : *list) p.memories.push_back({list == &k.inputs ? space::input : space::output, b.type, std::string(k.body.text(b.name)), 0, {}});
+    for (name_id s : loop::symbols(k)) p.symbols.emplace_back(k.body.text(s));
+    p.entry = "emmy_kernel";
+    return p;
+}
+
+/// Index arithmetic and nodes of a program that several builders may add to.
+class arithmetic {
 public:
-    builder(const loop::kernel& k, const fold::tree& t) : k_(k), t_(t) {
+    arithmetic(const loop::kernel& k, program& p) : k_(k), p_(p) {
         for (const auto* list : {&k.inputs, &k.outputs})
-            for (const loop::buffer& b : *list) {
-                memory_of_.emplace_back(b.name, static_cast<memory_id>(p_.memories.size()));
-                p_.memories.push_back({list == &k.inputs ? space::input : space::output, b.type, {}, 0});
-            }
-        for (name_id s : loop::symbols(k)) {
-            symbol_names_.emplace_back(s, p_.names.intern("n" + std::to_string(p_.symbols.size())));
-            p_.symbols.emplace_back(k.body.text(s));
-        }
-        p_.entry = "emmy_kernel";
-        p_.uses_barrier = false;
+            for (const loop::buffer& b : *list)
+                for (memory_id m = 0; m < p.memories.size(); ++m)
+                    if (p.memories[m].name == k.body.text(b.name)) memory_of_.emplace_back(b.name, m);
+        for (name_id s : loop::symbols(k))
+            for (std::size_t i = 0; i < p.symbols.size(); ++i)
+                if (p.symbols[i] == k.body.text(s)) symbol_names_.emplace_back(s, p.names.intern("n" + std::to_string(i)));
     }
 
     // Index arithmetic, folded where constant.
     expr_id num(std::int64_t x) { return p_.exprs.integer(x); }
     expr_id name(std::string_view text) { return p_.exprs.name(p_.names.intern(text)); }
-    name_id fresh(std::string_view stem) { return p_.names.intern(std::string(stem) + std::to_string(counter_++)); }
+    name_id fresh(std::string_view stem) { return p_.names.intern(std::string(stem) + std::to_string(p_.counter++)); }
     bool is_num(expr_id e, std::int64_t& x) const {
         if (p_.exprs[e].kind != expr_kind::integer) return false;
         x = p_.exprs[e].integer;
@@ -96,6 +104,42 @@ public:
         if (q && y == 1) return num(0);
         return p_.exprs.binary(binary_op::remainder, a, b);
     }
+    /// Never below zero, as far as that is plain: numbers, sizes, coordinates and what sums, products and quotients keep. Values of the kernel may be.
+    bool not_negative(expr_id id) const {
+        const expr& e = p_.exprs[id];
+        switch (e.kind) {
+            case expr_kind::integer: return e.integer >= 0;
+            case expr_kind::name: return p_.names.text(e.name).front() != 'v';
+            case expr_kind::binary: return (e.op == binary_op::add || e.op == binary_op::multiply || e.op == binary_op::divide || e.op == binary_op::remainder) && not_negative(e.a) && not_negative(e.b);
+            case expr_kind::ternary: return not_negative(e.b) && not_negative(e.c);
+            default: return false;
+        }
+    }
+    /// A binary operator of a body: quotients and remainders go down, whatever the signs.
+    expr_id combined(binary_op op, expr_id a, expr_id b) {
+        switch (op) {
+            case binary_op::add: return add(a, b);
+            case binary_op::subtract: return sub(a, b);
+            case binary_op::multiply: return mul(a, b);
+            case binary_op::divide:
+            case binary_op::floor_divide:
+            case binary_op::remainder: {
+                const bool quotient = op != binary_op::remainder;
+                std::int64_t divisor = 0;
+                if (is_num(b, divisor) && divisor > 0 && not_negative(a)) return quotient ? div(a, b) : mod(a, b);
+                const expr_id both_args[] = {a, b};
+                return p_.exprs.call(p_.names.intern(quotient ? "floor_div_1" : "floor_mod_1"), both_args);
+            }
+            case binary_op::shift_left:
+            case binary_op::shift_right: return p_.exprs.binary(op, a, p_.exprs.binary(binary_op::bit_and, b, num(63)));
+            default: return p_.exprs.binary(op, a, b);
+        }
+    }
+    /// A cast of a body: whole numbers stay what they are, reals are truncated.
+    expr_id cast(name_id type, expr_id a) {
+        const dtype to = dtype_from_alias(k_.body.text(type));
+        return p_.exprs.cast(p_.names.intern(to == dtype::none ? "bool" : reads_as_integer(to) ? "long long" : to == dtype::f64 ? "double" : "float"), a);
+    }
     expr_id less(expr_id a, expr_id b) { return p_.exprs.binary(binary_op::less, a, b); }
     expr_id at_most(expr_id a, expr_id b) { return p_.exprs.binary(binary_op::less_equal, a, b); }
     expr_id both(expr_id a, expr_id b) { return a == no_expr ? b : b == no_expr ? a : p_.exprs.binary(binary_op::logical_and, a, b); }
@@ -118,20 +162,9 @@ public:
         return num(default_hint);
     }
     expr_id size(const dim& d) { return d.kind == dim::form::number ? num(d.number) : symbol(d.symbol); }
-    expr_id extent(std::uint32_t axis) { return size(t_.axes[axis].extent); }
 
     // Nodes.
     block& new_block() { return blocks_.emplace_back(); }
-    point& new_point(point* up, block& where) {
-        point& p = points_.emplace_back();
-        p.up = up, p.where = &where;
-        return p;
-    }
-    void bind(point& p, std::uint32_t axis, expr_id at, int lanes = 1) {
-        p.coordinates.emplace_back(axis, at);
-        p.own |= fold::axis_set{1} << axis;
-        if (lanes > 1) p.lane_axis = axis, p.lanes = lanes;
-    }
     node_id add(block& b, node n) {
         p_.nodes.push_back(std::move(n));
         b.nodes.push_back(static_cast<node_id>(p_.nodes.size() - 1));
@@ -139,7 +172,8 @@ public:
     }
     value_id new_value(dtype type, int lanes, block& home, bool accumulator = false) {
         p_.values.push_back({type, lanes, accumulator});
-        homes_.push_back(&home);
+        homes_.resize(p_.values.size(), nullptr);
+        homes_.back() = &home;
         return static_cast<value_id>(p_.values.size() - 1);
     }
     value_id pure(block& b, node n, dtype type, int lanes) {
@@ -190,10 +224,44 @@ public:
         add(b, std::move(n));
     }
     memory_id slab(block& b, space where, std::uint64_t elements) {
-        p_.memories.push_back({where, dtype::f32, {}, elements});
+        p_.memories.push_back({where, dtype::f32, {}, elements, {}});
         const auto id = static_cast<memory_id>(p_.memories.size() - 1);
         add(b, {.kind = node_kind::slab, .memory = id});
         return id;
+    }
+
+    memory_id memory_of(name_id buffer) const {
+        for (const auto& [n, m] : memory_of_)
+            if (n == buffer) return m;
+        return kernel::none;
+    }
+
+    const value& facts(value_id v) const { return p_.values[v]; }
+
+protected:
+    const loop::kernel& k_;
+    program& p_;
+    std::deque<block> blocks_;
+    std::vector<block*> homes_;
+    std::vector<std::pair<name_id, memory_id>> memory_of_;
+    std::vector<std::pair<name_id, name_id>> symbol_names_;
+};
+
+/// Builds programs from a fold tree: the value of any statement at any point, on demand.
+class builder : public arithmetic {
+public:
+    builder(const loop::kernel& k, const fold::tree& t, program& p) : arithmetic(k, p), t_(t) {}
+
+    expr_id extent(std::uint32_t axis) { return size(t_.axes[axis].extent); }
+    point& new_point(point* up, block& where) {
+        point& p = points_.emplace_back();
+        p.up = up, p.where = &where;
+        return p;
+    }
+    void bind(point& p, std::uint32_t axis, expr_id at, int lanes = 1) {
+        p.coordinates.emplace_back(axis, at);
+        p.own |= fold::axis_set{1} << axis;
+        if (lanes > 1) p.lane_axis = axis, p.lanes = lanes;
     }
 
     // Values.
@@ -226,25 +294,14 @@ public:
             }
             case expr_kind::binary: {
                 const expr_id a = translate(s, e.a, p), b = translate(s, e.b, p);
-                switch (e.op) {
-                    case binary_op::add: return add(a, b);
-                    case binary_op::subtract: return sub(a, b);
-                    case binary_op::multiply: return mul(a, b);
-                    case binary_op::divide:
-                    case binary_op::floor_divide: return div(a, b);
-                    case binary_op::remainder: return mod(a, b);
-                    default: return p_.exprs.binary(e.op, a, b);
-                }
+                return combined(e.op, a, b);
             }
             case expr_kind::ternary: {
                 const expr_id a = translate(s, e.a, p), b = translate(s, e.b, p);
                 return p_.exprs.ternary(a, b, translate(s, e.c, p));
             }
-            case expr_kind::cast: {
-                const dtype to = dtype_from_alias(k_.body.text(e.name));
-                const char* type = to == dtype::f32 || to == dtype::f16 || to == dtype::bf16 || to == dtype::none ? "float" : c_type(to);
-                return p_.exprs.cast(p_.names.intern(type), translate(s, e.a, p));
-            }
+            case expr_kind::cast: return cast(e.name, translate(s, e.a, p));
+            case expr_kind::real: return p_.exprs.real(e.real());
             default: return num(0);
         }
     }
@@ -268,12 +325,6 @@ public:
             if (q->lanes > 1) return fold::lane_stride(k_, *terms, t_.axes[q->lane_axis].name, q->lanes).value_or(0);
         return 0;
     }
-    memory_id memory_of(name_id buffer) const {
-        for (const auto& [n, m] : memory_of_)
-            if (n == buffer) return m;
-        return kernel::none;
-    }
-
     /// The value of a statement at a point, computed once.
     value_id value_of(fold::value_id s, point& at) {
         point* p = &at;
@@ -291,8 +342,6 @@ public:
         return out;
     }
 
-    program& result() { return p_; }
-    const value& facts(value_id v) const { return p_.values[v]; }
     virtual ~builder() = default;
 
 protected:
@@ -319,8 +368,9 @@ protected:
                 const expr& e = k_.body.exprs[st.value];
                 if (e.kind == expr_kind::real) return pure(b, {.kind = node_kind::assign, .number = e.real()}, type, 1);
                 if (e.kind == expr_kind::integer) return pure(b, {.kind = node_kind::assign, .number = static_cast<double>(e.integer)}, type, 1);
-                const value_id whole_number = pure(b, {.kind = node_kind::assign, .at = translate(s, st.value, p)}, dtype::i64, 1);
-                return is_integer(type) ? whole_number : apply(b, loop::op::copy, {whole_number}, type);
+                const dtype computed = loop::is_real(k_.body.exprs, st.value, [&](name_id n) { return axis_named(n) == kernel::none; }) ? dtype::f32 : dtype::i64;
+                const value_id v = pure(b, {.kind = node_kind::assign, .at = translate(s, st.value, p)}, computed, 1);
+                return computed == type ? v : apply(b, loop::op::copy, {v}, type);
             }
             case loop::stmt_kind::select: {
                 std::vector<value_id> branches;
@@ -338,21 +388,14 @@ protected:
         std::vector<value_id> args;
         for (fold::value_id v : t_.args[s]) args.push_back(value_of(v, p));
         // One divisor for all lanes: its reciprocal once, where the divisor is known.
-        if ((st.op == loop::op::divide || st.op == loop::op::divide_rn_f32) && type == dtype::f32 && p_.values[args[0]].lanes > 1 && p_.values[args[1]].lanes == 1 && !is_integer(p_.values[args[1]].type))
+        if ((st.op == loop::op::divide || st.op == loop::op::divide_rn_f32) && type == dtype::f32 && p_.values[args[0]].lanes > 1 && p_.values[args[1]].lanes == 1 && !reads_as_integer(p_.values[args[1]].type))
             args.push_back(apply(*homes_[args[1]], loop::op::reciprocal, {args[1]}));
         if (st.op == loop::op::copy && p_.values[args[0]].type == type) return args[0];
         return apply(b, st.op, std::move(args), type);
     }
 
-    const loop::kernel& k_;
     const fold::tree& t_;
-    program p_;
-    std::deque<block> blocks_;
     std::deque<point> points_;
-    std::vector<block*> homes_;
-    std::vector<std::pair<name_id, memory_id>> memory_of_;
-    std::vector<std::pair<name_id, name_id>> symbol_names_;
-    int counter_ = 0;
 };
 
 }  // namespace emmy::kernel::detail

@@ -7,7 +7,7 @@ namespace emmy::kernel::detail {
 /// Folds, sweeps and stores under one row: what the plans of all forms share.
 class lowering : public builder {
 public:
-    lowering(const fork::cpu_schedules& s, const fork::cpu_row& row) : builder(s.kernel(), s.tree()), row_(row), target_(s.target()), facts_(s.facts()) {
+    lowering(const fork::cpu_part& s, const fork::cpu_row& row, const fork::cpu_target& target, program& p) : builder(s.kernel, s.tree, p), row_(row), target_(target), facts_(s.facts) {
         coop_ = row.reduce.coop != knob::coop_mode::none;
         chains_ = row.reduce.coop == knob::coop_mode::transposed ? row.work.n / 32 : row.reduce.accumulators;
         fetch_ahead_ = facts_.form == fork::cpu_form::rows && row.stage.depth == 2;

@@ -27,7 +27,7 @@ public:
             items(b);
             guard(top, stream, around, &through);
         }
-        p_.body = std::move(top.nodes);
+        p_.body.insert(p_.body.end(), top.nodes.begin(), top.nodes.end());
     }
 
 private:
@@ -247,7 +247,7 @@ public:
         block& deal_body = new_block();
         add(deal_body, std::move(tile));
         add(top, {.kind = node_kind::team, .var = item, .end = blocks, .how = deal::runs, .body = std::move(deal_body.nodes)});
-        p_.body = std::move(top.nodes);
+        p_.body.insert(p_.body.end(), top.nodes.begin(), top.nodes.end());
     }
 
 private:

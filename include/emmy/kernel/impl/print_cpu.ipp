@@ -1,6 +1,8 @@
 #pragma once
+#include <emmy/core/numeric.hpp>
 #include <emmy/kernel/prelude_cpu.hpp>
 #include <emmy/kernel/print_cpu.hpp>
+#include <emmy/loop/infer.hpp>
 #include <emmy/loop/op_table.hpp>
 
 #include <charconv>
@@ -22,20 +24,31 @@ inline std::string float_literal(double x) {
     return out + "f";
 }
 
+inline std::string double_literal(double x) {
+    if (x != x) return "__builtin_nan(\"\")";
+    if (x == __builtin_huge_val()) return "__builtin_huge_val()";
+    if (x == -__builtin_huge_val()) return "-__builtin_huge_val()";
+    char text[40];
+    auto end = std::to_chars(text, text + sizeof text, x).ptr;
+    std::string out(text, end);
+    if (out.find_first_of(".e") == std::string::npos) out += ".0";
+    return out;
+}
+
 class cpu_printer {
 public:
-    explicit cpu_printer(const program& p) : p_(p), offsets_(p.memories.size(), 0) {}
+    explicit cpu_printer(const program& p) : p_(p), places_(p.memories.size(), 0) {}
 
     printed print() {
         printed out;
         for (std::size_t i = 0; i < p_.memories.size(); ++i) {
             const memory& m = p_.memories[i];
             if (m.where != space::part_slab && m.where != space::shared_slab) continue;
-            std::uint64_t& bytes = m.where == space::shared_slab ? out.shared_bytes : out.part_bytes;
-            offsets_[i] = bytes;
-            bytes += (m.elements * byte_size(m.type) + 63) / 64 * 64;
+            std::vector<slab_size>& sizes = m.where == space::shared_slab ? out.shared : out.part;
+            places_[i] = sizes.size();
+            sizes.push_back({m.elements * byte_size(m.type), m.symbols});
         }
-        shared_bytes_ = out.shared_bytes, part_bytes_ = out.part_bytes;
+        slabs_ = &out;
         depth_ = 1;
         list(p_.body);
         out.source = head();
@@ -85,19 +98,36 @@ private:
             const prelude_function& f = cpu_prelude[place];
             return instance(lanes == 1 && !f.scalar.empty() ? f.scalar : f.vector, lanes);
         }
+        if (place >= std::size(cpu_prelude) + std::size(cpu_library)) {
+            const scalar_formula& f = cpu_formulas[place - std::size(cpu_prelude) - std::size(cpu_library)];
+            const std::string n = std::to_string(lanes), type = "f32x" + n, own = "f_" + std::string(loop::text(f.op)) + "_";
+            const int arity = loop::facts(f.op).arity;
+            std::string parameters, lane, text;
+            for (int i = 0; i < arity; ++i) {
+                const std::string x(1, static_cast<char>('a' + i));
+                parameters += (i == 0 ? "" : ", ") + type + " " + x, lane += (i == 0 ? "" : ", ") + x + "[i]";
+            }
+            if (lanes > 1) return "SI " + type + " " + own + n + "(" + parameters + ") { " + type + " r = a; for (int i = 0; i < " + n + "; ++i) r[i] = " + own + "1(" + lane + "); return r; }";
+            for (std::size_t i = 0; i < f.text.size(); ++i) {
+                if (f.text[i] == '$') text += "((double)" + std::string(1, f.text[++i]) + ")";
+                else text += f.text[i];
+            }
+            return "SI float " + own + "1(" + parameters + ") { return (float)(" + text + "); }";
+        }
         const library_function& f = cpu_library[place - std::size(cpu_prelude)];
         const std::string n = std::to_string(lanes), type = "f32x" + n, call = std::string(f.builtin);
         std::string out = "SI " + type + " " + std::string(f.name) + "_" + n + "(" + type + " a" + (f.arity == 2 ? ", " + type + " b" : "") + ") { ";
         if (lanes == 1) return out + "return " + call + (f.arity == 2 ? "(a, b); }" : "(a); }");
         return out + type + " r = a; for (int i = 0; i < " + n + "; ++i) r[i] = " + call + (f.arity == 2 ? "(a[i], b[i])" : "(a[i])") + "; return r; }";
     }
-    static std::string_view function_name(std::size_t place) {
-        return place < std::size(cpu_prelude) ? cpu_prelude[place].name : cpu_library[place - std::size(cpu_prelude)].name;
+    static std::string function_name(std::size_t place) {
+        if (place >= std::size(cpu_prelude) + std::size(cpu_library)) return "f_" + std::string(loop::text(cpu_formulas[place - std::size(cpu_prelude) - std::size(cpu_library)].op));
+        return std::string(place < std::size(cpu_prelude) ? cpu_prelude[place].name : cpu_library[place - std::size(cpu_prelude)].name);
     }
 
     /// Types and the prelude functions in use, callees before callers.
     std::string head() const {
-        constexpr std::size_t count = std::size(cpu_prelude) + std::size(cpu_library);
+        constexpr std::size_t count = std::size(cpu_prelude) + std::size(cpu_library) + std::size(cpu_formulas);
         std::string functions;
         std::vector<char> done(count * std::size(lane_counts), 0);
         bool any[std::size(lane_counts)] = {true, false, false, false};
@@ -105,7 +135,7 @@ private:
             for (std::size_t f = 0; f < count; ++f)
                 for (std::size_t l = 0; l < std::size(lane_counts); ++l) {
                     char& mark = done[f * std::size(lane_counts) + l];
-                    if (mark || !holds(text, std::string(function_name(f)) + "_" + std::to_string(lane_counts[l]))) continue;
+                    if (mark || !holds(text, function_name(f) + "_" + std::to_string(lane_counts[l]))) continue;
                     mark = 1;
                     any[l] = true;
                     const std::string body = definition(f, lane_counts[l]);
@@ -114,16 +144,17 @@ private:
                 }
         };
         require(require, text_);
-        for (std::size_t l = 1; l < std::size(lane_counts); ++l) any[l] = any[l] || used("f32x" + std::to_string(lane_counts[l])) || functions.find("stream_f32") != std::string::npos || (l > 1 && functions.find("_f16_") != std::string::npos);
+        for (std::size_t l = 1; l < std::size(lane_counts); ++l) any[l] = any[l] || used("f32x" + std::to_string(lane_counts[l])) || functions.find("stream_f32") != std::string::npos || (l > 1 && functions.find("_f16_") != std::string::npos) || (l > 1 && functions.find("u8x" + std::to_string(lane_counts[l])) != std::string::npos);
         std::string out = "struct emmy_launch { void* const* buffers; const long long* sizes; unsigned char* scratch; int part, parts; void (*barrier)(void*); void* team; };\n"
                           "#define SI static inline __attribute__((always_inline))\n"
-                          "typedef float f32x1;\ntypedef int i32x1;\ntypedef unsigned u32x1;\ntypedef unsigned short u16x1;\n";
+                          "typedef float f32x1;\ntypedef int i32x1;\ntypedef unsigned u32x1;\ntypedef unsigned short u16x1;\ntypedef unsigned char u8x1;\n";
         for (std::size_t l = 1; l < std::size(lane_counts); ++l) {
             if (!any[l]) continue;
             out += instance("typedef float f32x$ __attribute__((vector_size(@)));\ntypedef float f32x$u __attribute__((vector_size(@), aligned(4), may_alias));\n"
                             "typedef int i32x$ __attribute__((vector_size(@)));\ntypedef unsigned u32x$ __attribute__((vector_size(@)));\n", lane_counts[l]);
             const std::string half = std::to_string(lane_counts[l] * 2), n = std::to_string(lane_counts[l]);
             out += "typedef unsigned short u16x" + n + " __attribute__((vector_size(" + half + ")));\ntypedef short s16x" + n + " __attribute__((vector_size(" + half + ")));\n";
+            out += instance("typedef unsigned char u8x$ __attribute__((vector_size($)));\ntypedef unsigned char u8x$u __attribute__((vector_size($), aligned(1), may_alias));\n", lane_counts[l]);
             out += "typedef unsigned short u16x" + n + "u __attribute__((vector_size(" + half + "), aligned(2), may_alias));\n";
         }
         return out + functions;
@@ -133,7 +164,7 @@ private:
         return (p_.memories[m].where == space::input || p_.memories[m].where == space::output ? "b" : "s") + std::to_string(m);
     }
     std::string v(value_id id) const { return "v" + std::to_string(id); }
-    std::string type_of(const value& x) const { return is_integer(x.type) ? "long long" : "f32x" + std::to_string(x.lanes); }
+    std::string type_of(const value& x) const { return reads_as_integer(x.type) ? "long long" : x.type == dtype::f64 ? "double" : "f32x" + std::to_string(x.lanes); }
     std::string e(expr_id id) const {
         std::string out;
         spell_expr(out, id, p_.exprs, p_.names);
@@ -147,24 +178,145 @@ private:
     }
     void line(const std::string& text) { text_ += std::string(static_cast<std::size_t>(depth_) * 4, ' ') + text + "\n"; }
 
+    static const char* integer_as(dtype t) { return t == dtype::u64 ? "(unsigned long long)" : ""; }
     /// An argument as an operand of a result with these lanes, in f32.
     std::string arg(value_id id, int lanes) const {
         const value& x = p_.values[id];
-        std::string out = is_integer(x.type) ? "(float)" + v(id) : v(id);
+        std::string out = reads_as_integer(x.type) ? "(float)" + std::string(integer_as(x.type)) + v(id) : x.type == dtype::f64 ? "(float)" + v(id) : v(id);
         if (x.lanes != lanes) out = "splat_" + std::to_string(lanes) + "(" + out + ")";
         return out;
     }
+    /// A one-lane argument in double.
+    std::string wide_arg(value_id id) const {
+        const dtype t = p_.values[id].type;
+        return t == dtype::f64 ? v(id) : "(double)" + std::string(integer_as(t)) + v(id);
+    }
+    /// A one-lane argument as an integer.
+    std::string whole_arg(value_id id) const { return reads_as_integer(p_.values[id].type) ? v(id) : truncated(dtype::i64, v(id)); }
+
+    /// An integer in the range of a type, modulo its width.
     static std::string wrapped(dtype t, const std::string& x) {
         if (t == dtype::i64 || t == dtype::u64) return x;
         if (t == dtype::boolean) return "(" + x + ") != 0";
         return "(" + std::string(c_type(t)) + ")(" + x + ")";
     }
+    /// A real as a value of an integer type: truncated, saturated.
+    static std::string truncated(dtype t, const std::string& x) {
+        if (t == dtype::boolean) return "(" + x + ") != 0";
+        if (t == dtype::u64) return "to_u64_1(" + x + ")";
+        if (t == dtype::i64) return "to_i64_1(" + x + ")";
+        if (t == dtype::f4e2m1x2 || t == dtype::f16x2) return wrapped(t, "to_i64_1(" + x + ")");
+        const int bits = emmy::facts(t).bits - (emmy::facts(t).is_signed ? 1 : 0);
+        const long long high = (1ll << bits) - 1, low = emmy::facts(t).is_signed ? -high - 1 : 0;
+        return "to_range_1(" + x + ", " + std::to_string(low) + "ll, " + std::to_string(high) + "ll)";
+    }
+    static std::string f8_name(loop::op o) { return o == loop::op::from_f8e4m3 || o == loop::op::to_f8e4m3 ? "f8e4m3" : "f8e5m2"; }
 
-    std::string operation(const node& n) const {
+    /// A value as it is assigned to its name: computed, converted, rounded.
+    std::string assigned(const node& n) const {
         const value& to = p_.values[n.dst];
         using loop::op;
-        if (is_integer(to.type)) return integer_operation(n, to);
-        const int w = to.lanes;
+        const bool to_integer = reads_as_integer(to.type);
+        if (n.op == op::none || (to.lanes > 1 && !to_integer)) return rounded(n, operation(n));
+        std::vector<dtype> types;
+        bool integers = loop::facts(n.op).integer_capable, any_integer = to.type == dtype::f64, all_f32 = true;
+        for (std::size_t i = 0; i < n.args.size(); ++i) {
+            const dtype t = p_.values[n.args[i]].type;
+            types.push_back(t);
+            if (i > 0 || n.op != op::where) integers = integers && reads_as_integer(t);
+            any_integer = any_integer || reads_as_integer(t) || t == dtype::f64;
+            all_f32 = all_f32 && !reads_as_integer(t) && t != dtype::f64;
+        }
+        const auto converted = [&](const std::string& x, bool whole, dtype from) {  // a one-lane result as the destination's type
+            if (to_integer) return whole ? (from == to.type ? x : wrapped(to.type, x)) : truncated(to.type, x);
+            if (!whole) return to.type == dtype::f64 ? x : rounded_to(to.type, "(float)(" + x + ")", 1);
+            const std::string real = "(double)" + std::string(integer_as(from)) + "(" + x + ")";
+            return to.type == dtype::f64 ? real : rounded_to(to.type, "(float)" + real, 1);
+        };
+        const auto plain = [&](value_id a) { return converted(v(a), reads_as_integer(p_.values[a].type), p_.values[a].type); };
+        switch (n.op) {
+            case op::copy:
+            case op::pad:
+            case op::positive:
+            case op::conjugate:
+                if (!any_integer && !to_integer) break;
+                return plain(n.args[0]);
+            case op::next: return plain(n.args[1]);
+            case op::from_f8e4m3:
+            case op::from_f8e5m2:
+                if (!reads_as_integer(types[0])) break;
+                return converted("widen_" + f8_name(n.op) + "_1((unsigned char)" + v(n.args[0]) + ")", false, dtype::f32);
+            case op::to_f8e4m3:
+            case op::to_f8e5m2:
+                if (to_integer) return wrapped(to.type, "(long long)narrow_" + f8_name(n.op) + "_1(" + arg(n.args[0], 1) + ")");
+                return converted("round_" + f8_name(n.op) + "_1(" + arg(n.args[0], 1) + ")", false, dtype::f32);
+            case op::from_f4e2m1: return converted("decode_f4e2m1_1(" + whole_arg(n.args[0]) + ")", false, dtype::f32);
+            case op::to_f4e2m1: return converted("encode_f4e2m1_1(" + wide_arg(n.args[0]) + ")", true, dtype::i32);
+            case op::bitcast: return bitcast(n, to);
+            default: break;
+        }
+        if (integers) {
+            const dtype inferred = loop::infer_assign(n.op, types, false), held = is_integer(to.type) ? to.type : inferred;
+            return converted(wrapped(held, integer_operation(n, held)), true, held);
+        }
+        if (!any_integer && !to_integer) return rounded(n, operation(n));
+        if (all_f32 && to_integer && to.lanes == 1) {  // in f32, then whole
+            node real = n;
+            return converted(operation(real, 1), false, dtype::f32);
+        }
+        return converted(to.type == dtype::f64 ? formula(n) : "(float)(" + formula(n) + ")", false, dtype::f32);
+    }
+    std::string bitcast(const node& n, const value& to) const {
+        const dtype from = p_.values[n.args[0]].type;
+        std::string bits;
+        switch (from) {
+            case dtype::f64: bits = "__builtin_bit_cast(long long, " + v(n.args[0]) + ")"; break;
+            case dtype::f32: bits = "(long long)__builtin_bit_cast(unsigned, " + v(n.args[0]) + ")"; break;
+            case dtype::f16:
+            case dtype::bf16:
+            case dtype::f8e4m3:
+            case dtype::f8e5m2: bits = "(long long)narrow_" + std::string(token(from)) + "_1(" + v(n.args[0]) + ")"; break;
+            default: bits = v(n.args[0]);
+        }
+        switch (to.type) {
+            case dtype::f64: return "__builtin_bit_cast(double, " + bits + ")";
+            case dtype::f32: return "__builtin_bit_cast(float, (unsigned)(" + bits + "))";
+            case dtype::f16:
+            case dtype::bf16:
+            case dtype::f8e4m3:
+            case dtype::f8e5m2: return "widen_" + std::string(token(to.type)) + "_1((" + std::string(c_type(to.type)) + ")(" + bits + "))";
+            default: return wrapped(to.type, bits);
+        }
+    }
+    /// The operator's formula in double.
+    std::string formula(const node& n) const {
+        std::string out;
+        const std::string_view text = cpu_formula(n.op);
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (text[i] == '$') out += "(" + wide_arg(n.args[static_cast<std::size_t>(text[++i] - 'a')]) + ")";
+            else out += text[i];
+        }
+        return out;
+    }
+    static std::string rounded_to(dtype t, const std::string& x, int lanes) {
+        if (t == dtype::f16 || t == dtype::bf16 || t == dtype::f8e4m3 || t == dtype::f8e5m2) return "round_" + std::string(token(t)) + "_" + std::to_string(lanes) + "(" + x + ")";
+        return x;
+    }
+
+    std::string operation(const node& n) const { return operation(n, p_.values[n.dst].lanes); }
+    /// In f32, `w` lanes.
+    std::string operation(const node& n, int w) const {
+        const value& to = p_.values[n.dst];
+        using loop::op;
+        if (n.op == op::none && reads_as_integer(to.type)) {
+            if (n.condition != no_expr) return "(" + e(n.condition) + ") ? " + v(n.args[0]) + " : " + v(n.args[1]);
+            if (n.at != no_expr) return e(n.at);
+            return std::to_string(static_cast<long long>(n.number)) + "ll";
+        }
+        if (n.op == op::none && to.type == dtype::f64) {
+            if (n.condition != no_expr) return "(" + e(n.condition) + ") ? " + wide_arg(n.args[0]) + " : " + wide_arg(n.args[1]);
+            return n.at != no_expr ? e(n.at) : double_literal(n.number);
+        }
         const std::string suffix = "_" + std::to_string(w);
         const auto a = [&](std::size_t i) { return arg(n.args[i], w); };
         const auto infix = [&](const char* text) { return a(0) + text + a(1); };
@@ -178,6 +330,12 @@ private:
         switch (n.op) {
             case op::none:
                 if (n.condition != no_expr) return "(" + e(n.condition) + ") ? " + a(0) + " : " + a(1);
+                if (n.args.size() > 1) {  // lane by lane
+                    std::string out = type_of(to) + "{";
+                    for (std::size_t i = 0; i < n.args.size(); ++i) out += (i == 0 ? "" : ", ") + arg(n.args[i], 1);
+                    return out + "}";
+                }
+                if (n.at != no_expr) return "(float)(" + e(n.at) + ")";
                 return w == 1 ? float_literal(n.number) : "splat" + suffix + "(" + float_literal(n.number) + ")";
             case op::add: return infix(" + ");
             case op::subtract: return infix(" - ");
@@ -214,44 +372,69 @@ private:
             case op::logical_or:
             case op::bitwise_or: return "where" + suffix + "(" + a(0) + ", splat" + suffix + "(1.0f), where" + suffix + "(" + a(1) + ", splat" + suffix + "(1.0f), " + zero + "))";
             case op::sign: return a(0) + " > " + zero + " ? splat" + suffix + "(1.0f) : " + a(0) + " < " + zero + " ? splat" + suffix + "(-1.0f) : " + a(0);
-            default: return call(loop::text(n.op));
+            case op::from_f8e4m3:
+            case op::from_f8e5m2: return a(0);
+            case op::to_f8e4m3:
+            case op::to_f8e5m2: return "round_" + f8_name(n.op) + suffix + "(" + a(0) + ")";
+            default: return call(is_named(loop::text(n.op)) ? std::string(loop::text(n.op)) : "f_" + std::string(loop::text(n.op)));
         }
     }
-    std::string integer_operation(const node& n, const value& to) const {
+    static bool is_named(std::string_view name) {
+        for (const prelude_function& f : cpu_prelude)
+            if (f.name == name && !f.vector.empty()) return true;
+        for (const library_function& f : cpu_library)
+            if (f.name == name) return true;
+        return false;
+    }
+    /// On integers, in 64 bits; the caller wraps. `type`: of the result.
+    std::string integer_operation(const node& n, dtype type) const {
         using loop::op;
-        const auto a = [&](std::size_t i) { return (is_integer(p_.values[n.args[i]].type) ? "" : "(long long)") + v(n.args[i]); };
-        const auto infix = [&](const char* text) { return wrapped(to.type, a(0) + text + a(1)); };
+        const bool is_unsigned = type == dtype::u64;
+        const auto a = [&](std::size_t i) { return v(n.args[i]); };
+        const auto u = [&](std::size_t i) { return "(unsigned long long)" + v(n.args[i]); };
+        const auto infix = [&](const char* text) { return a(0) + text + a(1); };
+        const auto modular = [&](const char* text) { return byte_size(type) < 8 ? infix(text) : "(long long)(" + u(0) + text + u(1) + ")"; };
+        const auto compare = [&](const char* text) { return is_unsigned ? u(0) + text + u(1) : infix(text); };
+        const auto call = [&](const char* f) { return std::string(f) + "(" + a(0) + ", " + a(1) + ")"; };
+        const auto unsigned_or = [&](const char* text, const std::string& signed_one) { return is_unsigned ? "(" + a(1) + " == 0 ? 0ll : (long long)(" + u(0) + text + u(1) + "))" : signed_one; };
         switch (n.op) {
-            case op::none:
-                if (n.condition != no_expr) return "(" + e(n.condition) + ") ? " + a(0) + " : " + a(1);
-                if (n.at != no_expr) return e(n.at);
-                return std::to_string(static_cast<long long>(n.number)) + "ll";
-            case op::add: return infix(" + ");
-            case op::subtract: return infix(" - ");
-            case op::multiply: return infix(" * ");
-            case op::negative: return wrapped(to.type, "-" + a(0));
-            case op::absolute: return a(0) + " < 0 ? -" + a(0) + " : " + a(0);
-            case op::square: return wrapped(to.type, a(0) + " * " + a(0));
-            case op::relu: return a(0) + " > 0 ? " + a(0) + " : 0";
-            case op::maximum: return a(0) + " > " + a(1) + " ? " + a(0) + " : " + a(1);
-            case op::minimum: return a(0) + " < " + a(1) + " ? " + a(0) + " : " + a(1);
-            case op::left_shift: return infix(" << ");
-            case op::right_shift: return infix(" >> ");
+            case op::add: return modular(" + ");
+            case op::subtract: return modular(" - ");
+            case op::multiply: return modular(" * ");
+            case op::square: return byte_size(type) < 8 ? a(0) + " * " + a(0) : "(long long)(" + u(0) + " * " + u(0) + ")";
+            case op::floor_divide: return unsigned_or(" / ", call("floor_div_1"));
+            case op::remainder:
+            case op::mod: return unsigned_or(" % ", call("floor_mod_1"));
+            case op::fmod: return unsigned_or(" % ", "(" + a(1) + " == 0 || " + a(1) + " == -1 ? 0ll : " + infix(" % ") + ")");
+            case op::negative: return "(long long)(0ull - " + a(0) + ")";
+            case op::absolute: return is_unsigned ? a(0) : "(" + a(0) + " < 0 ? (long long)(0ull - " + a(0) + ") : " + a(0) + ")";
+            case op::relu: return is_unsigned ? a(0) : "(" + a(0) + " > 0 ? " + a(0) + " : 0ll)";
+            case op::sign: return is_unsigned ? "(long long)(" + a(0) + " != 0)" : "(long long)((" + a(0) + " > 0) - (" + a(0) + " < 0))";
+            case op::maximum:
+            case op::fmax: return "(" + compare(" < ") + " ? " + a(1) + " : " + a(0) + ")";
+            case op::minimum:
+            case op::fmin: return "(" + compare(" > ") + " ? " + a(1) + " : " + a(0) + ")";
+            case op::left_shift: return call("shift_left_1");
+            case op::right_shift: return is_unsigned ? call("shift_right_u64_1") : call("shift_right_1");
             case op::bitwise_and: return infix(" & ");
             case op::bitwise_or: return infix(" | ");
             case op::bitwise_xor: return infix(" ^ ");
-            case op::invert: return wrapped(to.type, "~" + a(0));
-            case op::equal: return a(0) + " == " + a(1);
-            case op::not_equal: return a(0) + " != " + a(1);
-            case op::less: return a(0) + " < " + a(1);
-            case op::less_equal: return a(0) + " <= " + a(1);
-            case op::greater: return a(0) + " > " + a(1);
-            case op::greater_equal: return a(0) + " >= " + a(1);
-            case op::logical_and: return a(0) + " && " + a(1);
-            case op::logical_or: return a(0) + " || " + a(1);
-            case op::logical_not: return "!" + a(0);
-            case op::where: return v(n.args[0]) + " != 0 ? " + a(1) + " : " + a(2);
-            default: return wrapped(to.type, a(0));
+            case op::bitwise_count: return "(long long)__builtin_popcountll(" + (is_unsigned ? u(0) : a(0) + " < 0 ? 0ull - " + a(0) + " : " + u(0)) + ")";
+            case op::invert: return type == dtype::boolean ? "(long long)(" + a(0) + " == 0)" : "~" + a(0);
+            case op::equal: return infix(" == ");
+            case op::not_equal: return infix(" != ");
+            case op::less: return compare(" < ");
+            case op::less_equal: return compare(" <= ");
+            case op::greater: return compare(" > ");
+            case op::greater_equal: return compare(" >= ");
+            case op::logical_and: return a(0) + " != 0 && " + a(1) + " != 0";
+            case op::logical_or: return a(0) + " != 0 || " + a(1) + " != 0";
+            case op::logical_xor: return "(" + a(0) + " != 0) != (" + a(1) + " != 0)";
+            case op::logical_not: return a(0) + " == 0";
+            case op::gcd: return call("gcd_1");
+            case op::lcm: return call("lcm_1");
+            case op::where: return "(" + v(n.args[0]) + " != 0 ? " + a(1) + " : " + a(2) + ")";
+            default: return a(0);
         }
     }
     /// Result of these is a value the type already had: nothing to round.
@@ -264,7 +447,8 @@ private:
     }
     std::string rounded(const node& n, const std::string& x) const {
         const value& to = p_.values[n.dst];
-        if (to.type != dtype::f16 && to.type != dtype::bf16) return x;
+        if (to.type != dtype::f16 && to.type != dtype::bf16 && to.type != dtype::f8e4m3 && to.type != dtype::f8e5m2) return x;
+        if (n.op == loop::op::to_f8e4m3 || n.op == loop::op::to_f8e5m2) return x;
         bool same = exact(n.op) || (n.op == loop::op::none && n.condition != no_expr);
         for (value_id a : n.args) same = same && p_.values[a].type == to.type;
         if (same) return x;
@@ -276,9 +460,13 @@ private:
         const memory& m = p_.memories[n.memory];
         const std::string at = term(n.at), w = std::to_string(n.lanes);
         std::string read;
-        if (is_integer(m.type)) {
+        if (reads_as_integer(m.type)) {
             read = name(n.memory) + "[" + at + "]";
-            if (!is_integer(to.type)) read = "(float)" + read;
+            if (m.type == dtype::boolean) read += " != 0";
+            if (!reads_as_integer(to.type)) read = to.type == dtype::f64 ? "(double)" + read : "(float)(" + read + ")";
+            else if (to.type != m.type && to.type != dtype::i64) read = wrapped(to.type, read);
+        } else if (m.type == dtype::f64) {
+            read = name(n.memory) + "[" + at + "]";
         } else {
             const std::string function = "load_" + std::string(token(m.type)) + "_";
             if (n.lanes > 1 && n.stride != 1) {
@@ -295,11 +483,19 @@ private:
         const memory& m = p_.memories[n.memory];
         const std::string at = term(n.at);
         const value& from = p_.values[n.args[0]];
-        if (is_integer(m.type)) {
-            line(name(n.memory) + "[" + at + "] = " + (m.type == dtype::boolean ? v(n.args[0]) + " != 0" : "(" + std::string(c_type(m.type)) + ")" + v(n.args[0])) + ";");
+        if (reads_as_integer(m.type)) {
+            const std::string whole = reads_as_integer(from.type) ? v(n.args[0]) : truncated(m.type, v(n.args[0]));
+            line(name(n.memory) + "[" + at + "] = " + (m.type == dtype::boolean ? whole + " != 0" : "(" + std::string(c_type(m.type)) + ")" + whole) + ";");
             return;
         }
-        (void)from;
+        if (m.type == dtype::f64) {
+            line(name(n.memory) + "[" + at + "] = " + wide_arg(n.args[0]) + ";");
+            return;
+        }
+        if (n.stride != 1 && n.lanes > 1) {
+            for (int i = 0; i < n.lanes; ++i) line("store_" + std::string(token(m.type)) + "_1(" + name(n.memory) + " + " + at + " + " + std::to_string(i * n.stride) + ", " + v(n.args[0]) + "[" + std::to_string(i) + "]);");
+            return;
+        }
         line((n.streaming ? "stream_" : "store_") + std::string(token(m.type)) + "_" + std::to_string(n.lanes) + "(" + name(n.memory) + " + " + at + ", " + arg(n.args[0], n.lanes) + ");");
     }
     void accum(const node& n) {
@@ -312,7 +508,7 @@ private:
             return;
         }
         if (n.first) {
-            const std::string start = !n.args.empty() ? arg_of(n.args[0], to) : is_integer(to.type) ? std::to_string(static_cast<long long>(n.number)) + "ll"
+            const std::string start = !n.args.empty() ? arg_of(n.args[0], to) : to.type == dtype::f64 ? double_literal(n.number) : reads_as_integer(to.type) ? std::to_string(static_cast<long long>(n.number)) + "ll"
                                       : w == 1 ? float_literal(n.number) : "splat_" + std::to_string(w) + "(" + float_literal(n.number) + ")";
             const std::string chosen = n.condition != no_expr ? "(" + e(n.condition) + ") ? " + start + " : " + arg_of(n.args[1], to) : start;
             line(type_of(to) + " " + v(n.dst) + " = " + chosen + ";");
@@ -333,14 +529,14 @@ private:
             case op::multiply: line(v(n.dst) + " = " + v(n.dst) + " * " + x(0) + ";"); break;
             default: {
                 const bool most = n.op == op::maximum;
-                if (is_integer(to.type)) line(v(n.dst) + " = " + x(0) + (most ? " > " : " < ") + v(n.dst) + " ? " + x(0) + " : " + v(n.dst) + ";");
+                if (reads_as_integer(to.type)) line(v(n.dst) + " = " + x(0) + (most ? " > " : " < ") + v(n.dst) + " ? " + x(0) + " : " + v(n.dst) + ";");
                 else line(v(n.dst) + " = fold_" + (most ? "max_" : "min_") + std::to_string(w) + "(" + v(n.dst) + ", " + x(0) + ");");
             }
         }
     }
     std::string arg_of(value_id id, const value& to) const {
-        if (is_integer(to.type)) return is_integer(p_.values[id].type) ? v(id) : "(long long)" + v(id);
-        return arg(id, to.lanes);
+        if (reads_as_integer(to.type)) return reads_as_integer(p_.values[id].type) ? v(id) : truncated(to.type, v(id));
+        return to.type == dtype::f64 ? wide_arg(id) : arg(id, to.lanes);
     }
 
     void list(const std::vector<node_id>& ids) {
@@ -355,7 +551,7 @@ private:
     void one(const node& n) {
         switch (n.kind) {
             case node_kind::load: load(n); break;
-            case node_kind::assign: line("const " + type_of(p_.values[n.dst]) + " " + v(n.dst) + " = " + rounded(n, operation(n)) + ";"); break;
+            case node_kind::assign: line("const " + type_of(p_.values[n.dst]) + " " + v(n.dst) + " = " + assigned(n) + ";"); break;
             case node_kind::accum: accum(n); break;
             case node_kind::write: write(n); break;
             case node_kind::loop: {
@@ -378,8 +574,8 @@ private:
             case node_kind::slab: {
                 const memory& m = p_.memories[n.memory];
                 const std::string type = std::string(c_type(m.type)) + "*";
-                std::string at = std::to_string(offsets_[n.memory]);
-                if (m.where == space::part_slab) at = std::to_string(shared_bytes_ + offsets_[n.memory]) + " + " + std::to_string(part_bytes_) + "ll * launch->part";
+                const std::string at = m.where == space::shared_slab ? bytes(slabs_->shared, places_[n.memory])
+                                                                     : sum(bytes(slabs_->shared, slabs_->shared.size()), bytes(slabs_->part, places_[n.memory])) + " + " + scaled(bytes(slabs_->part, slabs_->part.size()));
                 line(type + " __restrict const " + name(n.memory) + " = (" + type + ")__builtin_assume_aligned(launch->scratch + " + at + ", 64);");
                 break;
             }
@@ -411,9 +607,31 @@ private:
         }
     }
 
+    /// Bytes of the first `count` slabs of a list, as text.
+    static std::string bytes(const std::vector<slab_size>& list, std::size_t count) {
+        std::uint64_t known = 0;
+        std::string rest;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (list[i].symbols.empty()) {
+                known += (list[i].bytes + 63) / 64 * 64;
+                continue;
+            }
+            rest += " + (" + std::to_string(list[i].bytes);
+            for (std::uint32_t s : list[i].symbols) rest += " * n" + std::to_string(s);
+            rest += " + 63) / 64 * 64";
+        }
+        return std::to_string(known) + rest;
+    }
+    static bool is_number(const std::string& x) { return x.find_first_not_of("0123456789") == std::string::npos; }
+    static std::string sum(const std::string& a, const std::string& b) {
+        if (is_number(a) && is_number(b)) return std::to_string(std::stoull(a) + std::stoull(b));
+        return a + " + " + b;
+    }
+    static std::string scaled(const std::string& x) { return (is_number(x) ? x + "ll" : "(" + x + ")") + " * launch->part"; }
+
     const program& p_;
-    std::vector<std::uint64_t> offsets_;
-    std::uint64_t shared_bytes_ = 0, part_bytes_ = 0;
+    std::vector<std::size_t> places_;
+    const printed* slabs_ = nullptr;
     std::string text_;
     int depth_ = 0;
 };

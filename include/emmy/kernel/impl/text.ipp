@@ -5,16 +5,31 @@
 
 namespace emmy::kernel {
 
+namespace detail {
+inline void build_part(const fork::cpu_part& part, const fork::cpu_row& row, const fork::cpu_target& target, program& p) {
+    if (part.facts.form == fork::cpu_form::contraction && row.tile.form == knob::tile_form::scalar) contraction_plan(part, row, target, p).build();
+    else grid_plan(part, row, target, p).build();
+}
+}  // namespace detail
+
+EMMY_DECL std::uint64_t cpu_text::scratch_bytes(int parts, std::span<const long long> sizes) const {
+    const auto total = [&](const std::vector<slab_size>& list) {
+        std::uint64_t out = 0;
+        for (const slab_size& s : list) {
+            std::uint64_t bytes = s.bytes;
+            for (std::uint32_t symbol : s.symbols) bytes *= static_cast<std::uint64_t>(sizes[symbol]);
+            out += (bytes + 63) / 64 * 64;
+        }
+        return out;
+    };
+    return total(shared_slabs) + total(part_slabs) * static_cast<std::uint64_t>(parts);
+}
+
 EMMY_DECL result<program> lower_program(const fork::cpu_schedules& schedules, const fork::cpu_row& row) {
     EMMY_CHECK_OK(schedules.check(row));
-    if (schedules.facts().form == fork::cpu_form::contraction && row.tile.form == knob::tile_form::scalar) {
-        detail::contraction_plan plan(schedules, row);
-        plan.build();
-        return std::move(plan.result());
-    }
-    detail::grid_plan plan(schedules, row);
-    plan.build();
-    return std::move(plan.result());
+    program p = detail::empty_program(schedules.kernel());
+    detail::build_part(schedules.whole(), row, schedules.target(), p);
+    return p;
 }
 
 EMMY_DECL result<cpu_text> lower_cpu(const fork::cpu_schedules& schedules, const fork::cpu_row& row) {
@@ -24,8 +39,8 @@ EMMY_DECL result<cpu_text> lower_cpu(const fork::cpu_schedules& schedules, const
     out.source = std::move(p.source);
     out.entry = made.entry;
     out.symbols = made.symbols;
-    out.scratch_shared_bytes = p.shared_bytes;
-    out.scratch_part_bytes = p.part_bytes;
+    out.shared_slabs = std::move(p.shared);
+    out.part_slabs = std::move(p.part);
     out.uses_barrier = made.uses_barrier;
     return out;
 }
