@@ -1,7 +1,8 @@
 #pragma once
+#include <emmy/core/expr_eval.hpp>
 #include <emmy/program/evaluate.hpp>
-#include <emmy/program/impl/coordinates.ipp>
 
+#include <algorithm>
 #include <memory>
 
 namespace emmy::program {
@@ -24,17 +25,49 @@ inline sizes_list strides_of(const sizes_list& shape) {
     for (std::size_t i = shape.size(); i-- > 1;) out[i - 1] = out[i] * shape[i];
     return out;
 }
+/// Next position in row-major order.
+inline void advance(sizes_list& c, const sizes_list& shape) {
+    for (std::size_t i = c.size(); i-- > 0;) {
+        if (++c[i] < shape[i]) return;
+        c[i] = 0;
+    }
+}
 
-/// One evaluation: values of the nodes that the outputs need, computed once each.
+/// The same values in another type's form: reals stay unrounded, what becomes an integer is truncated and saturated, integers wrap.
+inline evaluated converted(const evaluated& x, dtype to) {
+    evaluated out{.type = to, .shape = x.shape};
+    const bool from_integers = reads_as_integer(x.type), to_integers = reads_as_integer(to);
+    if (from_integers && to_integers) {
+        out.integers = x.integers;
+        if (to != x.type)
+            for (std::int64_t& v : out.integers) v = wrap_to(to, v);
+    } else if (from_integers) {
+        out.values.reserve(x.integers.size());
+        for (std::int64_t v : x.integers) out.values.push_back(integer_to_real(x.type, v));
+    } else if (to_integers) {
+        out.integers.reserve(x.values.size());
+        for (double v : x.values) out.integers.push_back(real_to_integer(to, v));
+    } else {
+        out.values = x.values;
+    }
+    return out;
+}
+/// Elements as reals, whatever their form.
+inline std::vector<double> reals_of(const evaluated& x) { return reads_as_integer(x.type) ? converted(x, dtype::f64).values : x.values; }
+
+/// One evaluation: values of the nodes that the outputs need, computed once each. The program passed check_program.
 struct evaluation {
     const graph& g;
     std::span<const named_bytes> given;
     std::span<const bound_size> sizes;
+    evaluate_options options;
     std::vector<std::unique_ptr<evaluated>> done;
 
-    evaluation(const graph& graph, std::span<const named_bytes> bytes, std::span<const bound_size> bound) : g(graph), given(bytes), sizes(bound), done(graph.nodes.size()) {}
+    evaluation(const graph& graph, std::span<const named_bytes> bytes, std::span<const bound_size> bound, const evaluate_options& how = {})
+        : g(graph), given(bytes), sizes(bound), options(how), done(graph.nodes.size()) {}
 
     fault wrong(const node& n, std::string message) const { return fault(fault_kind::input, std::move(message), std::string(g.text(n.id))); }
+    /// Type and shape without elements.
     result<evaluated> blank(const node& n) const {
         evaluated out;
         out.type = g.outputs_of(n)[0].type;
@@ -44,7 +77,11 @@ struct evaluation {
         if (count_of(out.shape) > std::int64_t{1} << 32) return refuse(fault_kind::user, "found a tensor of " + std::to_string(count_of(out.shape)) + " elements, expected at most 2^32 for the reference", std::string(g.text(n.id)));
         return out;
     }
-    static void allocate(evaluated& e) { e.values.assign(static_cast<std::size_t>(count_of(e.shape)), 0.0); }
+    static void allocate(evaluated& e) {
+        const auto count = static_cast<std::size_t>(count_of(e.shape));
+        if (reads_as_integer(e.type)) e.integers.assign(count, 0);
+        else e.values.assign(count, 0.0);
+    }
     const evaluated& input(const node& n, std::size_t i) const { return *done[g.inputs_of(n)[i].node]; }
     /// A negative axis counts from the end; errors when it is out of range.
     result<std::size_t> axis_of(const node& n, std::int64_t axis, std::size_t rank) const {
@@ -72,33 +109,13 @@ struct evaluation {
         EMMY_TRY(out, blank(n));
         const auto bytes = bytes_of(n);
         EMMY_CHECK_OK(check_bytes(n, out, bytes));
-        out.values = from_bytes(out.type, bytes);
+        if (reads_as_integer(out.type)) {
+            allocate(out);
+            for (std::size_t i = 0; i < out.integers.size(); ++i) out.integers[i] = load_integer(out.type, bytes.data(), i);
+        } else {
+            out.values = from_bytes(out.type, bytes);
+        }
         return std::move(out);
-    }
-    result<evaluated> constant(const node& n) const {
-        EMMY_TRY(out, blank(n));
-        if (const attribute* a = g.find(n, attr::value)) {
-            out.values.assign(static_cast<std::size_t>(count_of(out.shape)), round_to(out.type, a->number.as_double()));
-            return std::move(out);
-        }
-        if (const attribute* a = g.find(n, attr::context_value)) {
-            EMMY_TRY(value, size_expression(a->value));
-            out.values.assign(static_cast<std::size_t>(count_of(out.shape)), static_cast<double>(value));
-            return std::move(out);
-        }
-        if (const attribute* a = g.find(n, attr::source_graph); a && bytes_of(n).empty()) {
-            EMMY_TRY(inner, program::evaluate(g.nested[a->graph], {}, sizes));
-            out.values = std::move(inner[0].values);
-            if (const attribute* steps = g.find(n, attr::load_ops))
-                for (std::uint32_t i = 0; i < steps->list.count; ++i) {
-                    const op step = g.load_ops[steps->list.first + i].op;
-                    if (step != op::reshape) return refuse(fault_kind::user, "no reference for a computed constant under " + std::string(text(step)), std::string(g.text(n.id)));
-                }
-            if (static_cast<std::int64_t>(out.values.size()) != count_of(out.shape)) return refuse(wrong(n, "found " + std::to_string(out.values.size()) + " computed values, expected " + shape_text(out.shape)));
-            for (double& v : out.values) v = round_to(out.type, v);
-            return std::move(out);
-        }
-        return stored(n);
     }
     result<std::int64_t> size_expression(expr_id e) const {
         const auto value = evaluate_integer(g.exprs, e, [&](name_id n) { return std::optional(size_of(n)); });
@@ -110,35 +127,54 @@ struct evaluation {
             if (b.symbol == g.text(symbol)) return b.size;
         return hint_of(g, symbol);
     }
+    bool typed() const { return options.mode == arithmetic::typed; }
+    /// Rounds as a tensor of its type is stored.
+    static void round(evaluated& e) {
+        if (reads_as_integer(e.type)) return;
+        for (double& v : e.values) v = round_to(e.type, v);
+    }
 
+    // evaluate_constants.ipp
+    result<evaluated> constant(const node& n) const;
+    result<evaluated> computed(const node& n, const graph& inner) const;
+    result<evaluated> ramp(const node& n) const;
+    // evaluate_pointwise.ipp
     result<evaluated> pointwise(const node& n) const;
+    // evaluate_folds.ipp
     result<evaluated> folded(const node& n, std::string_view name, std::int64_t axis_number, bool running, bool divided) const;
     result<evaluated> softmax(const node& n) const;
-    /// rms_norm, or layer_norm (centred; weight and bias optional), over the last axis.
-    result<evaluated> norm(const node& n, bool centred) const;
-    /// Shapes of a product: batch sizes of the result, and the strides of each operand's batches (0 where it is broadcast).
+    result<evaluated> norm(const node& n, bool centred) const;  ///< rms_norm, or layer_norm (centred), over the last axis
+    // evaluate_products.ipp
+    /// Shapes of a product: batch sizes of the result, and of the operands (1 where one is broadcast).
     struct product_shape {
-        sizes_list batch, a_batch, b_batch;  // extents; 1 where broadcast
+        sizes_list batch, a_batch, b_batch;
         std::int64_t m = 1, n = 1, k = 1;
         bool transposed = false;
     };
-    result<product_shape> product_of(const node& n, const sizes_list& a, const sizes_list& b, const sizes_list& out) const;
-    /// Number of the operand's matrix that batch `index` of the result reads.
-    static std::int64_t batch_place(const sizes_list& batch, const sizes_list& operand, std::int64_t index);
+    product_shape product_of(const node& n, const sizes_list& a, const sizes_list& b) const;
+    static std::int64_t batch_place(const sizes_list& batch, const sizes_list& operand, std::int64_t index);  ///< operand's matrix that batch `index` reads
     result<evaluated> product_node(const node& n) const;
+    result<evaluated> einsum(const node& n) const;
+    // evaluate_attention.ipp
+    result<evaluated> attention(const node& n) const;
+    // evaluate_convolution.ipp
+    result<evaluated> convolution(const node& n, std::size_t spatial, bool transposed) const;
+    // evaluate_layout.ipp
     result<evaluated> reshaped(const node& n) const;
     result<evaluated> transposed(const node& n) const;
     result<evaluated> sliced(const node& n) const;
     result<evaluated> joined(const node& n) const;
     result<evaluated> mapped(const node& n) const;
     result<evaluated> gathered(const node& n) const;
-    result<evaluated> ramp(const node& n) const;
+    result<evaluated> scattered(const node& n) const;
+    result<evaluated> bitcast(const node& n) const;
+
     result<evaluated> compute(const node& n) const {
         switch (n.op) {
             case op::input: return stored(n);
             case op::constant: return constant(n);
             case op::elementwise: return pointwise(n);
-            case op::cast: return reshaped(n);
+            case op::cast: return converted(input(n, 0), g.outputs_of(n)[0].type);
             case op::reduce: return folded(n, g.text(n, attr::op), g.integer(n, attr::axis), false, false);
             case op::scan: return folded(n, g.text(n, attr::op), g.integer(n, attr::axis), true, false);
             case op::mean: return folded(n, "sum", g.integer(n, attr::axis), false, true);
@@ -147,6 +183,11 @@ struct evaluation {
             case op::layer_norm: return norm(n, true);
             case op::linear:
             case op::matmul: return product_node(n);
+            case op::einsum: return einsum(n);
+            case op::sdpa: return attention(n);
+            case op::conv1d: return convolution(n, 1, false);
+            case op::conv2d: return convolution(n, 2, false);
+            case op::conv_transpose1d: return convolution(n, 1, true);
             case op::reshape:
             case op::unsqueeze: return reshaped(n);
             case op::transpose: return transposed(n);
@@ -154,28 +195,28 @@ struct evaluation {
             case op::cat: return joined(n);
             case op::index_map: return mapped(n);
             case op::gather: return gathered(n);
+            case op::scatter: return scattered(n);
+            case op::bitcast: return bitcast(n);
             case op::range: return ramp(n);
-            default: return refuse(fault_kind::user, "no reference for " + std::string(text(n.op)), std::string(g.text(n.id)));
+            case op::count_: break;
         }
+        return refuse(wrong(n, "found no operator, expected one"));
     }
     static bool narrow(dtype t) { return t != dtype::f64 && t != dtype::f32 && t != dtype::none; }
 
-    /// Everything that `wanted` needs, producers first; the nodes in `wanted` themselves only when `with_wanted`.
-    result<void> run(std::span<const node_id> wanted, bool with_wanted) {
-        std::vector<bool> needed(g.nodes.size(), false), last(g.nodes.size(), false);
-        for (node_id n : wanted) needed[n] = last[n] = true;
+    /// Everything that `wanted` needs, producers first.
+    result<void> run(std::span<const node_id> wanted) {
+        std::vector<bool> needed(g.nodes.size(), false), read(g.nodes.size(), false);
+        for (node_id n : wanted) needed[n] = true;
         for (node_id n = static_cast<node_id>(g.nodes.size()); n-- > 0;)
             if (needed[n])
-                for (const edge e : g.inputs_of(g.nodes[n])) needed[e.node] = true;
-        std::vector<bool> read(g.nodes.size(), false);
-        for (node_id n = 0; n < g.nodes.size(); ++n)
-            for (const edge e : g.inputs_of(g.nodes[n])) read[e.node] = read[e.node] || needed[n];
+                for (const edge e : g.inputs_of(g.nodes[n])) needed[e.node] = read[e.node] = true;
         for (node_id n = 0; n < g.nodes.size(); ++n) {
-            if (!needed[n] || (last[n] && !with_wanted)) continue;
+            if (!needed[n]) continue;
             if (g.nodes[n].outputs.count != 1) return refuse(fault_kind::user, "no reference for an operator of several results", std::string(g.id(n)));
             EMMY_TRY(value, compute(g.nodes[n]));
-            if (read[n] && narrow(value.type))  // a tensor of the program is a rounding point
-                for (double& v : value.values) v = round_to(value.type, v);
+            const bool kept = options.transient && n < options.transient->size() && (*options.transient)[n];
+            if (!kept && (typed() || (read[n] && narrow(value.type)))) round(value);
             done[n] = std::make_unique<evaluated>(std::move(value));
         }
         return {};
