@@ -9,7 +9,7 @@ namespace emmy::program::detail {
 
 class constant_folding {
 public:
-    explicit constant_folding(rewriter& r) : r_(r), w_(r.w) {}
+    explicit constant_folding(rewriter& r) : w_(r.w) {}
 
     void run() {
         classify();
@@ -135,7 +135,6 @@ private:
         w_.origins(root).clear();
     }
 
-    rewriter& r_;
     workspace& w_;
     std::vector<node_id> order_, cone_;
     std::vector<bool> closed_, free_;
