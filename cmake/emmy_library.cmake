@@ -5,6 +5,7 @@ find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 pkg_check_modules(LMDB REQUIRED IMPORTED_TARGET lmdb)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 
 add_library(emmy_options INTERFACE)
 # g++ 12 reports -Wrestrict on std::string operator+ without reason (GCC bug 105651).
@@ -17,7 +18,7 @@ target_compile_features(emmy_knob INTERFACE cxx_std_20)
 target_include_directories(emmy_knob INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
-set(EMMY_LIBRARIES_core Boost::json OpenSSL::Crypto)
+set(EMMY_LIBRARIES_core Boost::json OpenSSL::Crypto PkgConfig::LIBZIP)
 set(EMMY_LIBRARIES_store PkgConfig::LMDB PkgConfig::ZSTD)
 set(EMMY_LIBRARIES_device Threads::Threads ${CMAKE_DL_LIBS})
 

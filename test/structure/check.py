@@ -18,7 +18,7 @@ for line in (source / "cmake" / "folders.cmake").read_text().splitlines():
         allowed[found[1]] = set(found[2].split()) | {found[1]}
 
 # Headers that cost seconds or drag in a library: bodies only. <functional> and the like need a reason beside the include.
-heavy = re.compile(r"^(boost/json|lmdb\.h|zstd|xxhash|openssl/|fmt/|CLI/|boost/test|boost/process|Eigen|cuda|nvrtc|sqlite)")
+heavy = re.compile(r"^(boost/json|lmdb\.h|zip\.h|zstd|xxhash|openssl/|fmt/|CLI/|boost/test|boost/process|Eigen|cuda|nvrtc|sqlite)")
 wordy = {"ranges", "functional", "filesystem", "regex", "iostream"}
 
 includes = {}
