@@ -127,21 +127,6 @@ public:
         return out;
     }
 
-    /// Adds one pair, its value checked alone; the reason when it is refused.
-    constexpr std::optional<refusal> put(std::string_view key, std::string_view value) {
-        const split_key name(key);
-        std::optional<refusal> why;
-        const bool known = built_in::visit(name.family, [&]<class F>() {
-            if constexpr (!schedule_family<F>) {
-                why = refusal{key, F::meaning == role::structural ? "a structural family" : "a regime family", only_schedule, refusal::nowhere, false};
-            } else {
-                why = put_as<F>(key, name, value);
-            }
-        });
-        if (!known) why = refusal{"row", key, "one of WORK, RASTER, TILE, REDUCE, STAGE, LOOPIFY, SHARED_CARRY", 0};
-        return why;
-    }
-
     /// The choice of a family (at a site; the default is the bare key); nothing where the row has none.
     template <schedule_family F>
     constexpr std::optional<typename F::value_type> get(const route& at = {}) const {
@@ -159,6 +144,22 @@ public:
         slot.present = static_cast<std::uint8_t>(slot.present | bit<F>());
         read<F>(slot) = value;
         return *this;
+    }
+
+    /// Adds one pair, its value checked alone; the reason when it is refused.
+    // Behind set(): clang instantiates what a body needs when it meets it, and would not find set's yet.
+    constexpr std::optional<refusal> put(std::string_view key, std::string_view value) {
+        const split_key name(key);
+        std::optional<refusal> why;
+        const bool known = built_in::visit(name.family, [&]<class F>() {
+            if constexpr (!schedule_family<F>) {
+                why = refusal{key, F::meaning == role::structural ? "a structural family" : "a regime family", only_schedule, refusal::nowhere, false};
+            } else {
+                why = put_as<F>(key, name, value);
+            }
+        });
+        if (!known) why = refusal{"row", key, "one of WORK, RASTER, TILE, REDUCE, STAGE, LOOPIFY, SHARED_CARRY", 0};
+        return why;
     }
 
     constexpr bool empty() const { return size() == 0; }

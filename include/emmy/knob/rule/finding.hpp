@@ -1,0 +1,70 @@
+#pragma once
+#include <emmy/knob/refusal.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace emmy::knob {
+
+enum class relation : std::uint8_t {
+    at_most,      ///< value <= bound
+    at_least,     ///< value >= bound
+    multiple_of,  ///< value % bound == 0
+    equal_to,     ///< value == bound
+    words         ///< `found` is text, `expected` says what it ought to be
+};
+
+/// Why a rule refuses a row, as data: rule, knob, what was looked at, its value, and the bound. True where there is something to say.
+/// A literal: compilers and run time print the same sentence of it.
+struct finding {
+    std::string_view id;        ///< of the rule, set by whoever asks it
+    std::string_view knob;      ///< family or key
+    std::string_view what;      ///< "threads of a block"
+    std::int64_t value = 0, bound = 0;
+    relation how = relation::words;
+    value_text found;           ///< of relation::words
+    std::string_view expected;  ///< of relation::words
+    bool bad = false;
+
+    constexpr explicit operator bool() const { return bad; }
+};
+
+/// "K1 WORK: threads of a block is 2048, must be at most 1024", "K5 RASTER: found [gm8], expected a tiled contraction".
+constexpr bounded_text<480> sentence(const finding& f) {
+    constexpr std::string_view relations[] = {"at most ", "at least ", "a multiple of ", ""};
+    bounded_text<480> out(f.id);
+    out.append(f.id.empty() ? "" : " ").append(f.knob).append(": ");
+    if (f.how == relation::words) return out.append("found [").append(f.found.view()).append("], expected ").append(f.expected);
+    return out.append(f.what).append(" is ").append(f.value).append(", must be ").append(relations[static_cast<int>(f.how)]).append(f.bound);
+}
+
+/// Nothing to say.
+inline constexpr finding fine{};
+
+constexpr finding at_most(std::string_view knob, std::string_view what, std::int64_t value, std::int64_t bound) {
+    return {{}, knob, what, value, bound, relation::at_most, {}, {}, value > bound};
+}
+constexpr finding at_least(std::string_view knob, std::string_view what, std::int64_t value, std::int64_t bound) {
+    return {{}, knob, what, value, bound, relation::at_least, {}, {}, value < bound};
+}
+constexpr finding multiple_of(std::string_view knob, std::string_view what, std::int64_t value, std::int64_t bound) {
+    return {{}, knob, what, value, bound, relation::multiple_of, {}, {}, bound == 0 || value % bound != 0};
+}
+constexpr finding equal_to(std::string_view knob, std::string_view what, std::int64_t value, std::int64_t bound) {
+    return {{}, knob, what, value, bound, relation::equal_to, {}, {}, value != bound};
+}
+/// The value of a family is refused unless `good`: `need<RASTER>(r, tiled, "a tiled contraction")`.
+template <class F, class Row>
+constexpr finding need(const Row& r, bool good, std::string_view expected) {
+    finding out{{}, F::name, {}, 0, 0, relation::words, {}, expected, !good};
+    if (!good) out.found = F::spell(r.template get<F>());
+    return out;
+}
+/// The first of several that has something to say.
+template <class... More>
+constexpr finding first_of(const finding& f, const More&... more) {
+    if constexpr (sizeof...(more) == 0) return f;
+    else return f ? f : first_of(more...);
+}
+
+}  // namespace emmy::knob
