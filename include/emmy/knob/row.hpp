@@ -1,6 +1,6 @@
 #pragma once
 #include <emmy/knob/family.hpp>
-#include <emmy/knob/refused.hpp>
+#include <emmy/core/refused.hpp>
 
 #include <array>
 #include <cstddef>

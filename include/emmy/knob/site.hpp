@@ -1,5 +1,5 @@
 #pragma once
-#include <emmy/knob/refused.hpp>
+#include <emmy/core/refused.hpp>
 #include <emmy/knob/route.hpp>
 #include <emmy/knob/row.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <emmy/core/result.hpp>
-#include <emmy/knob/refused.hpp>
+#include <emmy/core/refused.hpp>
 #include <emmy/knob/rule/finding.hpp>
 #include <emmy/knob/rule/sites.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <emmy/knob/refused.hpp>
+#include <emmy/core/refused.hpp>
 #include <emmy/knob/space/space.hpp>
 
 #include <algorithm>
