@@ -53,7 +53,7 @@ class accumulator {
 public:
     using type = T;
 
-    constexpr explicit accumulator(detail::recorder* in) : in_(in) {}
+    constexpr explicit accumulator(detail::recorder* in) : in_(in), place_(in->folding.size()) { in->folding.push_back({}); }
 
     /// acc = O(acc, x); with `base` acc = O(base, x), base a rescaled copy of the accumulator.
     template <operand X>
@@ -65,8 +65,7 @@ public:
         update(x, in_->use(b.owner(), b.handle()));
     }
     constexpr val<T> value() const {
-        touch();
-        return {in_, handle_};
+        return {in_, touched()};
     }
 
 private:
@@ -78,10 +77,13 @@ private:
                 return detail::says(place.append(text(O)).view(), X::name, T::name);
             }>();
     }
-    constexpr void touch() const {
-        if (handle_.name != no_name) return;
-        if (!in_->in_loop()) in_->complain("an accumulator", "a read before its loop", "one inside or after it");
-        handle_ = {in_->fresh_accumulator(), in_->outer_scope(), T::type};
+    constexpr detail::handle touched() const {
+        detail::handle& h = in_->folding[place_];
+        if (h.name == no_name) {  // named at its first use
+            if (!in_->in_loop()) in_->complain("an accumulator", "a read before its loop", "one inside or after it");
+            h = {in_->fresh_accumulator(), in_->outer_scope(), T::type};
+        }
+        return h;
     }
     template <operand X>
     constexpr void update(const X& x, name_id base) {
@@ -89,11 +91,10 @@ private:
         if (!in_->in_loop()) in_->complain("an accumulator", "an update outside every loop", "one inside the loop that it folds");
         const auto v = x.value();
         const name_id args[] = {in_->use(v.owner(), v.handle())}, axes[] = {in_->innermost_axis()};
-        touch();
-        in_->add({.kind = stmt_kind::accum, .op = O, .name = handle_.name, .base = base, .args = in_->body.add_names(args), .axes = in_->body.add_names(axes)});
+        in_->add({.kind = stmt_kind::accum, .op = O, .name = touched().name, .base = base, .args = in_->body.add_names(args), .axes = in_->body.add_names(axes)});
     }
     detail::recorder* in_;
-    mutable detail::handle handle_;  // named at its first use
+    std::size_t place_;  // in recorder::folding
 };
 
 /// A state that a loop carries from step to step (two slots: a step sees what the step before left). Cells are addressed by axes or 0.

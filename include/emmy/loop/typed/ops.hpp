@@ -5,6 +5,8 @@
 /// Operators over typed operands. What one takes and gives follows from op_table and from the type inference of kernels (loop/infer.hpp).
 namespace emmy::loop::typed {
 
+using loop::op;
+
 namespace detail {
 
 enum class wrong : std::uint8_t { nothing, arity, code, mixed, integers, floats, result };

@@ -29,6 +29,7 @@ public:
 
     loop::body body;
     std::vector<buffer> inputs, outputs;
+    std::vector<handle> folding;  ///< of accumulators
     sentence why;  ///< the first misuse; empty when there is none
 
     constexpr void complain(std::string_view place, std::string_view found, std::string_view expected) {

@@ -1,0 +1,22 @@
+// expect: buffer: found \[w 0\], expected a name of letters, digits and underscores
+#include <emmy/loop/typed.hpp>
+
+using namespace emmy;
+using namespace emmy::loop::typed;
+
+constexpr builder built() {
+    builder b;
+    [[maybe_unused]] auto x = b.input<f32, "x">(4, 8);
+    [[maybe_unused]] auto y = b.output<f32, "y">(4, 8);
+    b.loop(4, 8, [&](axis i, axis j) {
+#ifdef GOOD
+        auto w = b.input<f32, "w_0">(4, 8);
+        y(i, j) = w(i, j);
+#else
+        auto w = b.input<f32, "w 0">(4, 8);
+        y(i, j) = w(i, j);
+#endif
+    });
+    return b;
+}
+static_assert(identity_of<[] { return built(); }>() != digest128{});

@@ -1,0 +1,20 @@
+// expect: let: found i32, expected a floating type
+#include <emmy/loop/typed.hpp>
+
+using namespace emmy;
+using namespace emmy::loop::typed;
+
+constexpr builder built() {
+    builder b;
+    [[maybe_unused]] auto x = b.input<f32, "x">(4, 8);
+    [[maybe_unused]] auto y = b.output<f32, "y">(4, 8);
+    b.loop(4, 8, [&](axis i, axis j) {
+#ifdef GOOD
+        y(i, j) = x(i, j) * b.let<f32>(2);
+#else
+        y(i, j) = x(i, j) * cast<f32>(b.let<i32>(2));
+#endif
+    });
+    return b;
+}
+static_assert(identity_of<[] { return built(); }>() != digest128{});

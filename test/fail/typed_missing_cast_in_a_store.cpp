@@ -1,0 +1,21 @@
+// expect: output y: found f16, expected f32 \(rounded rounds in the store, cast<f32> before it\)
+#include <emmy/loop/typed.hpp>
+
+using namespace emmy;
+using namespace emmy::loop::typed;
+
+constexpr builder built() {
+    builder b;
+    [[maybe_unused]] auto x = b.input<f16, "x">(4, 8);
+    [[maybe_unused]] auto w = b.input<f32, "w">(4, 8);
+    [[maybe_unused]] auto y = b.output<f32, "y">(4, 8);
+    b.loop(4, 8, [&](axis i, axis j) {
+#ifdef GOOD
+        y(i, j) = rounded(exp(x(i, j)));
+#else
+        y(i, j) = exp(x(i, j));
+#endif
+    });
+    return b;
+}
+static_assert(identity_of<[] { return built(); }>() != digest128{});

@@ -1,0 +1,22 @@
+// expect: output y: found rounded i32 for f32, expected floating types \(cast converts\)
+#include <emmy/loop/typed.hpp>
+
+using namespace emmy;
+using namespace emmy::loop::typed;
+
+constexpr builder built() {
+    builder b;
+    [[maybe_unused]] auto x = b.input<i32, "x">(4, 8);
+    [[maybe_unused]] auto w = b.input<f32, "w">(4, 8);
+    [[maybe_unused]] auto y = b.output<f32, "y">(4, 8);
+    [[maybe_unused]] auto z = b.output<i32, "z">(4, 8);
+    b.loop(4, 8, [&](axis i, axis j) {
+#ifdef GOOD
+        y(i, j) = cast<f32>(x(i, j));
+#else
+        y(i, j) = rounded(x(i, j));
+#endif
+    });
+    return b;
+}
+static_assert(identity_of<[] { return built(); }>() != digest128{});

@@ -1,0 +1,21 @@
+// expect: select: found f16 and f32, expected branches of one type
+#include <emmy/loop/typed.hpp>
+
+using namespace emmy;
+using namespace emmy::loop::typed;
+
+constexpr builder built() {
+    builder b;
+    [[maybe_unused]] auto x = b.input<f16, "x">(4, 8);
+    [[maybe_unused]] auto w = b.input<f32, "w">(4, 8);
+    [[maybe_unused]] auto y = b.output<f32, "y">(4, 8);
+    b.loop(4, 8, [&](axis i, axis j) {
+#ifdef GOOD
+        y(i, j) = b.select(i <= j, wide(x(i, j)), w(i, j));
+#else
+        y(i, j) = b.select(i <= j, x(i, j), w(i, j));
+#endif
+    });
+    return b;
+}
+static_assert(identity_of<[] { return built(); }>() != digest128{});
