@@ -2,6 +2,7 @@
 // The Loop IR: bodies, their wire, checks, text, identity and reference execution.
 #include <emmy/loop/body.hpp>
 #include <emmy/loop/dims.hpp>
+#include <emmy/loop/fuse/fuse.hpp>
 #include <emmy/loop/identity.hpp>
 #include <emmy/loop/infer.hpp>
 #include <emmy/loop/interpret.hpp>

@@ -1,0 +1,22 @@
+#pragma once
+#include <emmy/loop/fuse/impl/rewrite.hpp>
+
+namespace emmy::loop::fusion {
+
+/// One store of a kernel. Its loops are the free axes up to `scope`; a scan's store stands inside the loop of its fold.
+struct draft_store {
+    buffer_id buffer = nothing;
+    std::vector<expr_id> index;
+    value_id stored = nothing;
+    axis_id scope = nothing;      ///< innermost loop around the store; nothing: none
+    bool inside_fold = false;     ///< scope is the axis of the fold that is stored
+    bool carry = false;           ///< the next state of a recurrence: `buffer` is the state
+};
+
+/// A kernel before it has an order and names: stores of values over its axes.
+struct draft {
+    std::vector<draft_store> stores;
+    axis_id step = nothing;       ///< the loop of a recurrence: what its last turn left is read by `pre`
+};
+
+}  // namespace emmy::loop::fusion
