@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace emmy::loop::fusion {
 
@@ -39,7 +40,35 @@ public:
         return depths_[a] = above == nothing ? 0 : depth(above) + 1;
     }
 
+    /// Whether two sums of equal extent read some buffer at the same walk along one of its dimensions.
+    bool walks_alike(axis_id a, axis_id b) {
+        if (!same_extent(v_.axes[a].extent, v_.axes[b].extent)) return false;
+        find_walks();
+        const auto &x = walks_[a], &y = walks_[b];
+        for (const auto& step : x)
+            if (y.contains(step)) return true;
+        return false;
+    }
+
 private:
+    using walk = std::tuple<buffer_id, std::uint32_t, expr_id>;  ///< buffer, dimension, entry with a blank for the axis
+    void find_walks() {
+        if (walked_) return;
+        walked_ = true;
+        const expr_id blank = v_.exprs.name(v_.names.intern("$"));
+        for (const value_id v : order_) {
+            if (v_.at(v).kind != value_kind::load) continue;
+            const std::vector<expr_id> index(v_.index(v).begin(), v_.index(v).end());
+            for (std::uint32_t d = 0; d < index.size(); ++d) {
+                std::vector<axis_id> axes;
+                each_name(v_.exprs, index[d], [&](name_id n) {
+                    if (const axis_id a = v_.axis_of(n); a != nothing && v_.axes[a].role == axis_role::fold) axes.push_back(a);
+                });
+                for (const axis_id a : axes)
+                    walks_[a].insert({v_.at(v).target, d, replace_names(v_.exprs, index[d], [&](name_id n) { return n == v_.axes[a].name ? blank : no_expr; })});
+            }
+        }
+    }
     void reach_names(expr_id e) {
         each_name(v_.exprs, e, [&](name_id name) {
             if (const value_id inside = v_.value_of(name); inside != nothing) reach(inside);
@@ -102,6 +131,8 @@ private:
     std::map<axis_id, std::uint32_t> group_needs_, depths_;
     std::map<axis_id, std::vector<value_id>> folds_;
     std::set<std::pair<std::uint32_t, axis_id>> free_;
+    std::map<axis_id, std::set<walk>> walks_;
+    bool walked_ = false;
 };
 
 }  // namespace emmy::loop::fusion

@@ -1,0 +1,56 @@
+#pragma once
+#include <emmy/loop/fuse/fuse.hpp>
+#include <emmy/loop/fuse/impl/axes.ipp>
+#include <emmy/loop/fuse/impl/emit.ipp>
+#include <emmy/loop/fuse/impl/lift.ipp>
+#include <emmy/loop/fuse/impl/merge.ipp>
+#include <emmy/loop/fuse/impl/splice.ipp>
+
+namespace emmy::loop {
+namespace fusion {
+
+/// Buffers that the kernel reads, in the order of the program.
+inline std::vector<buffer_id> inputs_of(program_graph& p, const draft& d) {
+    placement at(p, d);
+    std::set<buffer_id> found;
+    for (const value_id v : at.values())
+        if (p.values.at(v).kind == value_kind::load) found.insert(p.values.at(v).target);
+    return {found.begin(), found.end()};
+}
+
+inline result<std::vector<formed>> fused(const program::primitive_graph& program, const fuse_options& options) {
+    program_graph p(program.g.names, program.g.exprs, options.unit_factors);
+    EMMY_CHECK_OK(lift(p, program));
+    rewriter rewrite(p);
+    splicer splice(p, rewrite);
+    const std::vector<region> regions = form_regions(p, splice.region_of);
+    std::vector<formed> out;
+    std::map<buffer_id, std::pair<std::uint32_t, std::uint32_t>> made;  // buffer: kernel and its output
+    for (const region& r : regions) {
+        if (r.outputs.empty()) continue;
+        EMMY_TRY(d, splice.splice(r));
+        sibling_merge(p, rewrite).run(d);
+        free_axes axes(p, rewrite);
+        axes.order_chain(d);
+        axes.split_and_fuse(d, options.split_axes);
+        formed k;
+        const std::vector<buffer_id> inputs = inputs_of(p, d);
+        k.kernel = emitter(p, d).emit(inputs, r.outputs);
+        for (const buffer_id b : inputs) {
+            const auto from = made.find(b);
+            k.inputs.push_back(from == made.end() ? port_source{.node = p.buffers[b].node} : port_source{.kernel = from->second.first, .output = from->second.second});
+        }
+        for (std::uint32_t i = 0; i < r.outputs.size(); ++i) {
+            made[r.outputs[i]] = {static_cast<std::uint32_t>(out.size()), i};
+            k.outputs.push_back(p.buffers[r.outputs[i]].node);
+        }
+        out.push_back(std::move(k));
+    }
+    return out;
+}
+
+}  // namespace fusion
+
+EMMY_DECL result<std::vector<formed>> fuse(const program::primitive_graph& program, const fuse_options& options) { return fusion::fused(program, options); }
+
+}  // namespace emmy::loop
