@@ -1,6 +1,7 @@
 #pragma once
 // All bodies of loop/, compiled once.
 #include <emmy/loop/impl/dims.ipp>
+#include <emmy/loop/fuse/impl/fuse.ipp>
 #include <emmy/loop/impl/interpret.ipp>
 #include <emmy/loop/impl/print.ipp>
 #include <emmy/loop/impl/sample.ipp>

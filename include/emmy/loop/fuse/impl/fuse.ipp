@@ -4,6 +4,7 @@
 #include <emmy/loop/fuse/impl/emit.ipp>
 #include <emmy/loop/fuse/impl/lift.ipp>
 #include <emmy/loop/fuse/impl/merge.ipp>
+#include <emmy/loop/fuse/impl/naming.ipp>
 #include <emmy/loop/fuse/impl/splice.ipp>
 
 namespace emmy::loop {
@@ -24,6 +25,7 @@ inline result<std::vector<formed>> fused(const program::primitive_graph& program
     rewriter rewrite(p);
     splicer splice(p, rewrite);
     const std::vector<region> regions = form_regions(p, splice.region_of);
+    const naming names(program);
     std::vector<formed> out;
     std::map<buffer_id, std::pair<std::uint32_t, std::uint32_t>> made;  // buffer: kernel and its output
     for (const region& r : regions) {
@@ -44,6 +46,12 @@ inline result<std::vector<formed>> fused(const program::primitive_graph& program
             made[r.outputs[i]] = {static_cast<std::uint32_t>(out.size()), i};
             k.outputs.push_back(p.buffers[r.outputs[i]].node);
         }
+        std::vector<program::node_id> nodes;
+        for (const op_index o : r.ops) {
+            if (p.ops[o].node != program::no_node) nodes.push_back(p.ops[o].node);
+            nodes.insert(nodes.end(), p.ops[o].rolled.begin(), p.ops[o].rolled.end());
+        }
+        names.name(k, nodes);
         out.push_back(std::move(k));
     }
     return out;

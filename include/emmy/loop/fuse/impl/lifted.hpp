@@ -45,7 +45,7 @@ struct lifted_op {
     bool rounds = false;                ///< store rounding put a copy before the store
     program::node_id node = program::no_node;
     std::uint32_t level = 0;            ///< fold: 1 + levels of the folds it uses; known once its cone is
-    bool live = true;                   ///< false: rolling replaced it
+    std::vector<program::node_id> rolled;  ///< primitives that a recurrence stands for
 };
 
 /// Everything that fusion knows of one program.

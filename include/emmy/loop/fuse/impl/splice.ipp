@@ -15,13 +15,13 @@ public:
 
     /// Errors (user): the kernel outgrows its region.
     result<draft> splice(const region& r) {
-        const std::size_t bound = v_.size() + 256 * 4 * (r.ops.size() + 16);  // an operator has at most a handful of statements
+        limit_ = v_.size() + 256 * 8 * (r.ops.size() + 16);  // an operator has at most a handful of statements
         draft out;
         inlined_ = {};  // whether a read is inside depends on the region
         for (const buffer_id b : r.outputs) {
             const layout_root root = root_of(p_, b, [&](op_index from, op_index to) { return region_of[from] == region_of[to]; });
             out.stores.push_back(spliced(root, b));
-            if (v_.size() > bound)
+            if (v_.size() > limit_)
                 return refuse(fault_kind::user, "found a kernel of more than 256 times the statements of its " + std::to_string(r.ops.size()) + " operators, expected a recurrence that can be rolled", p_.text(b));
         }
         return out;
@@ -66,6 +66,7 @@ private:
     value_id inlined_value(value_id v, op_index reader, rewriter::sigma s) {
         if (const std::uint32_t known = inlined_.find(v, s); known != pair_memo::absent) return known;
         const auto expr = [&](expr_id e) { return rewrite_.index(e, s, [&](value_id inside) { return inlined_value(inside, reader, s); }); };
+        if (v_.size() > limit_) return v;  // refused by splice()
         value_id out = nothing;
         const value at = v_.at(v);
         const op_index from = at.kind == value_kind::load ? p_.buffers[at.target].producer : nothing;
@@ -112,6 +113,7 @@ private:
     value_id expanded(value_id v, rewriter::sigma s) {
         if (const std::uint32_t known = expanded_.find(v, s); known != pair_memo::absent) return known;
         const auto expr = [&](expr_id e) { return rewrite_.index(e, s, [&](value_id inside) { return expanded(inside, s); }); };
+        if (v_.size() > limit_) return v;  // refused by splice()
         value_id out = nothing;
         const value at = v_.at(v);
         if (at.kind == value_kind::call) {
@@ -150,6 +152,7 @@ private:
     program_graph& p_;
     value_graph& v_;
     rewriter& rewrite_;
+    std::size_t limit_ = static_cast<std::size_t>(-1);
     pair_memo inlined_, expanded_;
     std::vector<value_id> cones_;
     std::vector<std::uint32_t> levels_;
