@@ -4,6 +4,7 @@
 #include <emmy/program/evaluate.hpp>
 #include <emmy/program/extent.hpp>
 #include <emmy/program/graph.hpp>
+#include <emmy/program/lower/bind.hpp>
 #include <emmy/program/lower/lower.hpp>
 #include <emmy/program/op.hpp>
 #include <emmy/program/op_text.hpp>

@@ -179,7 +179,7 @@ inline result<shape_list> inference::mapped() const {
             if (auto ok = coordinate(s.select, out.size()); !ok) return wrong("attrs.sources", at + ok.error().message());
         const bool last = i + 1 == list.list.count;
         if (!last && s.select == no_expr) return wrong("attrs.sources", at + "found no select, expected one on every source but the last");
-        if (last && s.select != no_expr) return wrong("attrs.sources", at + "found a select, expected the last source to take what the others left");
+        if (last && i == 0 && s.select != no_expr) return wrong("attrs.sources", at + "found a select, expected an only source to be taken everywhere");
     }
     return out;
 }

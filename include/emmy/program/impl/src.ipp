@@ -9,4 +9,5 @@
 #include <emmy/program/impl/product.ipp>
 #include <emmy/program/impl/specialise.ipp>
 #include <emmy/program/impl/wire.ipp>
+#include <emmy/program/lower/impl/bind.ipp>
 #include <emmy/program/lower/impl/lower.ipp>

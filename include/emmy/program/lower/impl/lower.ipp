@@ -1,7 +1,7 @@
 #pragma once
-#include <emmy/program/evaluate.hpp>
+#include <emmy/program/check.hpp>
 #include <emmy/program/lower/impl/compose_maps.ipp>
-#include <emmy/program/lower/impl/convolution_rules.ipp>
+#include <emmy/program/lower/impl/einsum_rules.ipp>
 #include <emmy/program/lower/impl/fold_constants.ipp>
 
 namespace emmy::program {
@@ -58,7 +58,10 @@ private:
     /// The rules in their one order; see doc/lowering.md.
     result<void> round() {
         EMMY_CHECK_OK(each(op::cast, [](rewriter& r, node_id n) { r.w.become_pointwise(n, "copy", {r.w.input(n, 0)}); return result<void>(); }));
+        EMMY_CHECK_OK(each(op::einsum, lower_einsum));
         EMMY_CHECK_OK(each(op::conv1d, lower_conv1d));
+        EMMY_CHECK_OK(each(op::conv_transpose1d, lower_conv_transpose1d));
+        EMMY_CHECK_OK(each(op::conv2d, lower_conv2d));
         EMMY_CHECK_OK(each(op::sdpa, lower_sdpa));
         EMMY_CHECK_OK(each_named({"silu"}, lower_silu));
         EMMY_CHECK_OK(each_named({"softplus"}, lower_softplus));
@@ -127,7 +130,7 @@ private:
 }  // namespace detail
 
 EMMY_DECL result<primitive_graph> lower(const graph& traced) {
-    EMMY_CHECK_OK(check_form(traced));
+    EMMY_CHECK_OK(check_program(traced));
     for (const node& n : traced.nodes)
         if (n.outputs.count != 1) return refuse(fault_kind::user, "no lowering for an operator of several results", std::string(traced.text(n.id)));
     return detail::lowering(traced).run();

@@ -111,8 +111,6 @@ inline range folded_shape(workspace& w, node_id x, std::size_t axis) {
     sizes[axis] = number_dim(1);
     return w.make_shape(sizes);
 }
-/// The axis as it was written, or from the end where the operator has no say.
-inline std::int64_t from_end(std::size_t axis, std::size_t rank) { return static_cast<std::int64_t>(axis) - static_cast<std::int64_t>(rank); }
 
 /// A count is exact or f32.
 inline bool holds(dtype type, double value) { return !is_half(type) || round_to(type, value) == value; }
@@ -125,8 +123,6 @@ inline result<void> lower_mean(rewriter& r, node_id n) {
     const std::int64_t written = w.g.integer(w.g.nodes[n], attr::axis);
     EMMY_TRY(axis, w.axis_of(n, written, w.dims(x).size()));
     const dim extent = w.dims(x)[axis];
-    const range folded = folded_shape(w, x, axis);
-    EMMY_CHECK_OK(r.check_sizes(n, std::vector<dim>(w.g.shape_of(folded).begin(), w.g.shape_of(folded).end())));
     const dtype type = w.type(n);
     const node_id sum = w.add(o + "_sum", op::reduce, w.fold_attrs("sum", written), {x}, type, w.shape(n));
     node_id count = no_node;
@@ -151,7 +147,6 @@ inline result<void> lower_softmax(rewriter& r, node_id n) {
     const range shape = w.shape(n);
     const std::int64_t written = w.g.integer(w.g.nodes[n], attr::axis);
     EMMY_TRY(axis, w.axis_of(n, written, w.dims(x).size()));
-    EMMY_CHECK_OK(r.check_sizes(n, w.sizes(x)));
     const dtype math = is_half(w.type(n)) ? dtype::f32 : w.type(n);
     const range folded = folded_shape(w, x, axis);
     const node_id top = w.add(o + "_max", op::reduce, w.fold_attrs("maximum", written), {x}, w.type(x), folded);
@@ -170,8 +165,6 @@ inline result<void> lower_rms_norm(rewriter& r, node_id n) {
     const std::string o = w.id(n);
     const node_id x = w.input(n, 0);
     const range shape = w.shape(n);
-    EMMY_CHECK_OK(r.check_sizes(n, w.sizes(x)));
-    if (w.dims(x).empty()) return refuse(w.wrong(n, "found a tensor of rank 0, expected at least one axis"));
     const double eps = w.g.real(w.g.nodes[n], attr::eps);
     const dim extent = w.dims(x).back();
     dtype math = w.type(n);
@@ -200,8 +193,6 @@ inline result<void> lower_layer_norm(rewriter& r, node_id n) {
     const std::string o = w.id(n);
     node_id x = w.input(n, 0);
     const range shape = w.shape(n);
-    EMMY_CHECK_OK(r.check_sizes(n, w.sizes(x)));
-    if (w.dims(x).empty()) return refuse(w.wrong(n, "found a tensor of rank 0, expected at least one axis"));
     const dtype math = is_half(w.type(n)) ? dtype::f32 : w.type(n);
     if (math != w.type(x)) x = w.pointwise(o + "_opmath", "copy", {x}, math, shape);
     const range folded = folded_shape(w, x, w.dims(x).size() - 1);

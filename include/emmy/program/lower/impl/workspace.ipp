@@ -73,7 +73,7 @@ public:
     // --- lists ---
     range make_shape(std::span<const dim> sizes) {
         const range out{static_cast<std::uint32_t>(g.dims.size()), static_cast<std::uint32_t>(sizes.size())};
-        g.dims.insert(g.dims.end(), sizes.begin(), sizes.end());
+        for (const dim& d : sizes) g.dims.push_back(d);
         return out;
     }
     /// [1]: the shape of every literal.
@@ -86,6 +86,13 @@ public:
         g.attributes.insert(g.attributes.end(), list.begin(), list.end());
         return out;
     }
+    /// A transpose's axes.
+    range axes_attrs(std::span<const std::int64_t> axes) {
+        const range list{static_cast<std::uint32_t>(g.integers.size()), static_cast<std::uint32_t>(axes.size())};
+        for (const std::int64_t axis : axes) g.integers.push_back(axis);
+        return make_attrs({{.key = attr::axes, .kind = attr_kind::integers, .list = list}});
+    }
+    range axes_attrs(std::initializer_list<std::int64_t> axes) { return axes_attrs(std::span(axes.begin(), axes.size())); }
     attribute text_attr(attr key, std::string_view text) { return {.key = key, .kind = attr_kind::text, .text = g.names.intern(text)}; }
     range op_attrs(std::string_view name) { return name == "copy" ? range{} : make_attrs({text_attr(attr::op, name)}); }
     range fold_attrs(std::string_view name, std::int64_t axis) {
