@@ -10,13 +10,15 @@ struct draft_store {
     value_id stored = nothing;
     axis_id scope = nothing;      ///< innermost loop around the store; nothing: none
     bool inside_fold = false;     ///< scope is the axis of the fold that is stored
-    bool carry = false;           ///< the next state of a recurrence: `buffer` is the state
+    bool carry = false;           ///< the next state of a recurrence: no buffer, `index` are its cells
 };
 
 /// A kernel before it has an order and names: stores of values over its axes.
 struct draft {
     std::vector<draft_store> stores;
     axis_id step = nothing;       ///< the loop of a recurrence: what its last turn left is read by `pre`
+    buffer_id seed = nothing;     ///< what its first turn finds; nothing: zeros
+    buffer_id state = nothing;    ///< the port that stands for the state
 };
 
 }  // namespace emmy::loop::fusion

@@ -10,15 +10,21 @@ class emitter {
 public:
     emitter(program_graph& p, const draft& d) : p_(p), v_(p.values), d_(d), at_(p, d) {}
 
+    /// Name of the carried state, after emit().
+    std::string state() const { return std::string(out_.body.text(state_)); }
+
     loop::kernel emit(std::span<const buffer_id> inputs, std::span<const buffer_id> outputs) {
         for (const buffer_id b : inputs) out_.inputs.push_back(declared(b));
         for (const buffer_id b : outputs) out_.outputs.push_back(declared(b));
+        std::size_t sums = 0;
+        for (const auto& [a, folds] : at_.folds()) sums += folds.size();
+        if (d_.step != nothing) state_ = body().names.intern("acc" + std::to_string(sums));
         collect();
         order();
         for (const axis_id a : loops_) alike_.push_back(a);
         const std::vector<stmt_id> top = statements(scope_of(nothing));
         body().top = body().add_statements(top);
-        return std::move(out_);
+        return out_;
     }
 
 private:
@@ -139,13 +145,16 @@ private:
         switch (i.kind) {
             case item_kind::loop: group = scopes_.at(i.what).stores ? 2 : 0; break;
             case item_kind::accum: rank = 0; break;
-            case item_kind::store: rank = 7, buffer = v_.names.text(p_.buffers[d_.stores[i.what].buffer].name); break;
+            case item_kind::store:
+                if (d_.stores[i.what].carry) rank = 2;
+                else rank = 7, buffer = v_.names.text(p_.buffers[d_.stores[i.what].buffer].name);
+                break;
             case item_kind::leaf:
                 switch (x->kind) {
                     case value_kind::op: rank = 1, op = facts(x->op).text; break;
                     case value_kind::let: rank = 3; break;
                     case value_kind::load: rank = 4, buffer = v_.names.text(p_.buffers[x->target].name); break;
-                    case value_kind::pre: rank = 5, buffer = v_.names.text(p_.buffers[x->target].name); break;
+                    case value_kind::pre: rank = 5; break;
                     default: rank = 6; break;
                 }
         }
@@ -204,6 +213,14 @@ private:
             }
             case item_kind::store: {
                 const draft_store& from = d_.stores[i.what];
+                if (from.carry) {
+                    stmt s{.kind = stmt_kind::carry, .name = state_};
+                    s.seed_is_buffer = d_.seed != nothing;
+                    if (s.seed_is_buffer) s.buffer = text(p_.buffers[d_.seed].name);
+                    s.index = index(from.index);
+                    s.args = body().add_names(std::array{names_[from.stored]});
+                    return body().add(s);
+                }
                 stmt s{.kind = stmt_kind::write, .buffer = text(p_.buffers[from.buffer].name)};
                 s.index = index(from.index);
                 s.args = body().add_names(std::array{names_[from.stored]});
@@ -218,7 +235,7 @@ private:
         stmt s{.kind = stmt_kind::assign, .op = x.op, .type = x.type};
         switch (x.kind) {
             case value_kind::load: s.kind = stmt_kind::load, s.buffer = text(p_.buffers[x.target].name); break;
-            case value_kind::pre: s.kind = stmt_kind::pre, s.buffer = text(p_.buffers[x.target].name); break;
+            case value_kind::pre: s.kind = stmt_kind::pre, s.buffer = state_; break;
             case value_kind::let: s.kind = stmt_kind::let, s.value = converted(v_.index(v)[0]); break;
             case value_kind::select: s.kind = stmt_kind::select; break;
             default: break;
@@ -272,6 +289,7 @@ private:
     const draft& d_;
     placement at_;
     loop::kernel out_;
+    name_id state_ = no_name;
     std::vector<item> items_;
     std::vector<axis_id> loops_, alike_;
     std::map<axis_id, scope> scopes_;

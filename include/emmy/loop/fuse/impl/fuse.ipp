@@ -5,6 +5,7 @@
 #include <emmy/loop/fuse/impl/lift.ipp>
 #include <emmy/loop/fuse/impl/merge.ipp>
 #include <emmy/loop/fuse/impl/naming.ipp>
+#include <emmy/loop/fuse/impl/roll.ipp>
 #include <emmy/loop/fuse/impl/splice.ipp>
 
 namespace emmy::loop {
@@ -16,13 +17,40 @@ inline std::vector<buffer_id> inputs_of(program_graph& p, const draft& d) {
     std::set<buffer_id> found;
     for (const value_id v : at.values())
         if (p.values.at(v).kind == value_kind::load) found.insert(p.values.at(v).target);
+    if (d.seed != nothing) found.insert(d.seed);
     return {found.begin(), found.end()};
+}
+
+/// The kernel of a region before it has an order and names.
+inline result<draft> drafted(program_graph& p, rewriter& rewrite, splicer& splice, const roller& roll, const region& r, const fuse_options& options) {
+    if (const auto rolled = roll.kernels.find(r.ops[0]); rolled != roll.kernels.end()) return rolled->second;
+    EMMY_TRY(d, splice.splice(r));
+    sibling_merge(p, rewrite).run(d);
+    free_axes axes(p, rewrite);
+    axes.order_chain(d);
+    axes.split_and_fuse(d, options.split_axes);
+    return std::move(d);
+}
+
+/// A carried state is a port of the kernel that no statement writes: a turn's cells by turn.
+inline void add_state_port(program_graph& p, const draft& d, const std::string& state, formed& k) {
+    loop::body& b = k.kernel.body;
+    buffer port{.name = b.names.intern(std::string(b.text(k.kernel.outputs[0].name)) + "__" + state), .type = dtype::f32, .shape = {k.kernel.outputs[0].shape[0]}};
+    for (const draft_store& s : d.stores) {
+        if (!s.carry) continue;
+        for (std::size_t i = 0; i < s.index.size(); ++i)
+            if (p.values.exprs[s.index[i]].kind == expr_kind::name) port.shape.push_back(k.kernel.outputs[0].shape[i + 1]);
+    }
+    k.kernel.outputs.push_back(std::move(port));
+    k.outputs.push_back(program::no_node);
 }
 
 inline result<std::vector<formed>> fused(const program::primitive_graph& program, const fuse_options& options) {
     program_graph p(program.g.names, program.g.exprs, options.unit_factors);
     EMMY_CHECK_OK(lift(p, program));
     rewriter rewrite(p);
+    roller roll(p, rewrite);
+    roll.run();
     splicer splice(p, rewrite);
     const std::vector<region> regions = form_regions(p, splice.region_of);
     const naming names(program);
@@ -30,14 +58,11 @@ inline result<std::vector<formed>> fused(const program::primitive_graph& program
     std::map<buffer_id, std::pair<std::uint32_t, std::uint32_t>> made;  // buffer: kernel and its output
     for (const region& r : regions) {
         if (r.outputs.empty()) continue;
-        EMMY_TRY(d, splice.splice(r));
-        sibling_merge(p, rewrite).run(d);
-        free_axes axes(p, rewrite);
-        axes.order_chain(d);
-        axes.split_and_fuse(d, options.split_axes);
+        EMMY_TRY(d, drafted(p, rewrite, splice, roll, r, options));
         formed k;
         const std::vector<buffer_id> inputs = inputs_of(p, d);
-        k.kernel = emitter(p, d).emit(inputs, r.outputs);
+        emitter emit(p, d);
+        k.kernel = emit.emit(inputs, r.outputs);
         for (const buffer_id b : inputs) {
             const auto from = made.find(b);
             k.inputs.push_back(from == made.end() ? port_source{.node = p.buffers[b].node} : port_source{.kernel = from->second.first, .output = from->second.second});
@@ -46,6 +71,7 @@ inline result<std::vector<formed>> fused(const program::primitive_graph& program
             made[r.outputs[i]] = {static_cast<std::uint32_t>(out.size()), i};
             k.outputs.push_back(p.buffers[r.outputs[i]].node);
         }
+        if (d.step != nothing) add_state_port(p, d, emit.state(), k);
         std::vector<program::node_id> nodes;
         for (const op_index o : r.ops) {
             if (p.ops[o].node != program::no_node) nodes.push_back(p.ops[o].node);

@@ -55,6 +55,7 @@ private:
         b.shape.assign(g_.shape_of(t.shape).begin(), g_.shape_of(t.shape).end());
         b.transient = n < from_.transient.size() && from_.transient[n];
         b.node = n;
+        if (const program::attribute* value = g_.nodes[n].op == program::op::constant ? g_.find(g_.nodes[n], program::attr::value) : nullptr) b.literal = value->number;
     }
     static bool is_one(const dim& d) { return d.kind == dim::form::number && d.number == 1; }
     expr_id zero() { return v_.exprs.integer(0); }

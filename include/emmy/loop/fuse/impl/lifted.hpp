@@ -19,14 +19,15 @@ struct buffer_facts {
     bool output = false;             ///< of the program
     op_index producer = nothing;     ///< nothing: input or constant
     program::node_id node = program::no_node;
-    std::vector<op_index> readers;   ///< distinct, ascending
+    std::vector<op_index> readers = {};  ///< distinct, in topological order
+    program::literal literal = {};   ///< of a literal constant
 };
 
 enum class lifted_kind : std::uint8_t {
     pointwise,  ///< one store of a value over its own axes
     fold,       ///< the same, the value holds a call of the operator's own fold
     scan,       ///< stores the running accumulator inside its loop
-    rolled      ///< a recurrence: its kernel is complete (roll.hpp)
+    rolled      ///< a recurrence: its kernel is complete (roll.ipp)
 };
 
 /// One primitive as a loop nest over its own axes, or what rolling made of many.
@@ -45,7 +46,7 @@ struct lifted_op {
     bool rounds = false;                ///< store rounding put a copy before the store
     program::node_id node = program::no_node;
     std::uint32_t level = 0;            ///< fold: 1 + levels of the folds it uses; known once its cone is
-    std::vector<program::node_id> rolled;  ///< primitives that a recurrence stands for
+    std::vector<program::node_id> rolled = {};  ///< primitives that a recurrence stands for
 };
 
 /// Everything that fusion knows of one program.

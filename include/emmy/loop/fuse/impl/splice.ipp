@@ -56,6 +56,11 @@ public:
         return s;
     }
 
+    /// What is inside changes: nothing that was seen of regions holds.
+    void forget() { inlined_ = {}, cones_.clear(); }
+    bool outgrown() const { return v_.size() > limit_; }
+    void limit(std::size_t values) { limit_ = v_.size() + values; }
+
     /// Level of a reduction: 1 + the largest among those its cone uses.
     std::uint32_t level(op_index o) { return cone(o), p_.ops[o].level; }
 
