@@ -8,3 +8,4 @@
 #include <emmy/evidence/regime.hpp>
 #include <emmy/evidence/report.hpp>
 #include <emmy/evidence/scope.hpp>
+#include <emmy/evidence/space_options.hpp>

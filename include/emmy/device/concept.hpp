@@ -57,7 +57,7 @@ struct compiled {
 
 /// One execution. Buffers are the arena's, in order; outputs are poisoned (all bits set) before a run.
 struct launch {
-    std::vector<long long> sizes;         ///< values of the kernel's symbols, in its own order
+    std::vector<long long> sizes = {};    ///< values of the kernel's symbols, in its own order
     int team = 1;                         ///< threads that share the work
 };
 
@@ -83,9 +83,9 @@ struct effort {
 struct measure_request {
     std::vector<kernel_text> kernels;     ///< measured alone one after another, or in alternating rounds
     std::vector<launch> launches;         ///< one per kernel
-    reference against;
+    reference against = {};
     bool interleave = false;              ///< one window each per round, the reference included
-    device::effort effort;
+    device::effort effort = {};
 };
 
 struct measured {

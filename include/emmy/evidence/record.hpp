@@ -18,10 +18,10 @@ namespace emmy::evidence {
 struct local_measurement {
     store::context context;
     store::kernel_record kernel;     ///< key = its identity, body = its wire
-    store::binding_list bindings;    ///< sizes of its symbols
+    store::binding_list bindings = {};    ///< sizes of its symbols
     store::knob_list row;            ///< the whole schedule row
     store::timing time;              ///< of a failure: how = failed (times are filled in)
-    std::string error;               ///< of a failure; kept to 300 characters, blanks collapsed
+    std::string error = {};          ///< of a failure; kept to 300 characters, blanks collapsed
 };
 
 /// A kernel as the store keeps it: its wire, and the second digest that guards its identity.
