@@ -2,23 +2,40 @@
 #include <emmy/core/digest.hpp>
 #include <emmy/core/xxh3.hpp>
 #include <emmy/loop/body.hpp>
+#include <emmy/loop/impl/written.hpp>
+#include <emmy/loop/normal/certificate.hpp>
+#include <emmy/loop/normal/from_body.hpp>
 
 #include <span>
-#include <string_view>
 #include <type_traits>
 #include <vector>
 
 /// What makes two kernels the same kernel, and so lets them share measurements.
 namespace emmy::loop {
 
-/// Version 0: the stored body as it stands. Values, axes and buffers are numbered by first use; buffers count with dtype and
-/// shape, where a symbolic size is just `sym`; symbols of loop extents count by name, hints do not. Not part of it: the C name,
-/// node ids, buffer names, declared order, unread inputs. It may tell apart what a deeper normal form would unite (statement or
-/// operand order), never unite what differs.
-constexpr int identity_version = 0;
+/// Version 1: what a kernel computes. Every store is a function of the coordinates it stores to (loop/normal/store_axes.hpp); its value
+/// is a graph of reads, operators and reductions in which equal values are one (loop/normal/graph.hpp), expressions are simplified
+/// exactly and sums of indices have no order (loop/normal/simplify.hpp). Part of it: operators, explicit dtypes, extents (a symbol by
+/// name), index, predicate and scalar expressions, windows, atomic and swizzled stores, which reads and stores share a buffer, and each
+/// buffer's dtype and shape (a symbolic size is just `sym`). Not part of it: names, hints, order of statements, of operands of
+/// commutative operators and of buffers, how loops are nested, shared or fused, unread inputs, dead values.
+/// Kernels of scheduled statements (Cond, Init, StridedLoop, ZeroPrologue, vector loads, unrolled loops) and of a buffer both read and
+/// written are what is written: only names do not count.
+constexpr int identity_version = 1;
 
-/// Canonical bytes of a body with its buffers: self-delimiting, so different kernels (in the sense above) have different bytes.
-constexpr std::vector<char> canonical_bytes(const body& b, std::span<const buffer> inputs, std::span<const buffer> outputs);
+/// Statements up to which a constant expression computes an identity within the compilers' default limits, with room for building the body.
+constexpr std::size_t constant_identity_statements = 96;
+
+/// Canonical bytes of a body with its buffers: self-delimiting, equal exactly for kernels that are the same in the sense above.
+constexpr std::vector<char> canonical_bytes(const body& b, std::span<const buffer> inputs, std::span<const buffer> outputs) {
+    if (std::is_constant_evaluated() && b.stmts.size() > constant_identity_statements)
+        throw "this body is too large for an identity in a constant expression: compute it at run time, loop::identity(kernel)";
+    normal::graph g;
+    if (normal::from_body(g, b, inputs, outputs)) return normal::certificate(g);
+    std::vector<char> out = written_bytes(b, inputs, outputs);
+    out.push_back('w');  // a certificate ends otherwise
+    return out;
+}
 
 /// The same function in constant expressions and at run time.
 constexpr digest128 identity(const body& b, std::span<const buffer> inputs, std::span<const buffer> outputs) {
@@ -29,5 +46,3 @@ constexpr digest128 identity(const body& b, std::span<const buffer> inputs, std:
 inline digest128 identity(const kernel& k) { return identity(k.body, k.inputs, k.outputs); }
 
 }  // namespace emmy::loop
-
-#include <emmy/loop/impl/canonical.hpp>

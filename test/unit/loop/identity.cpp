@@ -34,7 +34,7 @@ std::string sized(const std::string& text, const std::string& from, const std::s
 
 BOOST_AUTO_TEST_CASE(read_built_and_constant_bodies_agree) {
     constexpr digest128 constant = test::matmul(512, 512, 512).identity();
-    BOOST_CHECK_EQUAL(to_hex(constant), "7dfafbac8aa7a268093bbfa8075dbe0c");  // also in test/static/loop_identity.cpp
+    BOOST_CHECK_EQUAL(to_hex(constant), "882f82e9dac32af0b2700fb00c7aeebe");  // also in test/static/loop_identity.cpp
     BOOST_CHECK(test::matmul(512, 512, 512).identity() == constant);
     BOOST_CHECK(id_of(matmul_json("x0", "x0", 512)) == constant);
 }
@@ -77,10 +77,11 @@ BOOST_AUTO_TEST_CASE(what_a_body_computes_counts) {
         for (std::size_t b = 0; b < a; ++b) BOOST_CHECK_MESSAGE(all[a] != all[b], a << " and " << b << " have one identity");
 }
 
-BOOST_AUTO_TEST_CASE(no_body_is_a_prefix_of_another) {
+BOOST_AUTO_TEST_CASE(loops_that_store_nothing_do_not_count) {
     const loop::body empty;
     BOOST_CHECK(loop::identity(empty, {}, {}) == loop::identity(loop::body(), {}, {}));
-    BOOST_CHECK(id_of_body(test::over("i", 4, "")) != id_of_body(test::over("i", 4, test::over("j", 4, ""))));
-    BOOST_CHECK(id_of_body(test::over("i", 4, "") + "," + test::over("j", 4, "")) != id_of_body(test::over("i", 4, test::over("j", 4, ""))));
-    BOOST_CHECK(id_of_body(test::over("i", 4, "") + "," + test::over("j", 4, "")) != id_of_body(test::over("i", 4, "") + "," + test::over("i", 4, "")));  // one coordinate or two
+    const digest128 nothing = id_of_body(test::over("i", 4, ""));
+    BOOST_CHECK(id_of_body(test::over("i", 4, test::over("j", 4, ""))) == nothing);
+    BOOST_CHECK(id_of_body(test::over("i", 4, "") + "," + test::over("j", 8, "")) == nothing);
+    BOOST_CHECK(id_of_body(test::over("i", 4, test::over("j", 8, R"({"Let":{"name":"r","value":"1.0"}},{"Write":{"output":"y","index":["i","j"],"values":["r"]}})"))) != nothing);
 }

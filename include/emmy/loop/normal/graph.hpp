@@ -79,9 +79,9 @@ struct state {
 struct effect {
     bool to_state = false;
     std::uint32_t target = no_place;  ///< buffers or states
-    run index;                        ///< expressions. To a state: coordinates as in value_kind::pre
+    run index = {};                   ///< expressions. To a state: coordinates as in value_kind::pre
     value_id value = no_value;
-    run path;                         ///< graph::lists: axis variables, outermost first
+    run path = {};                    ///< graph::lists: axis variables, outermost first
     dtype type = dtype::none;         ///< explicit value dtype
     bool atomic = false;
     name_id swizzle = no_name;        ///< graph::names
@@ -476,10 +476,23 @@ private:
     std::uint64_t touches_ = 0;
 };
 
+/// A substitution, then exact simplification and canonical order under the graph's full ranges. A map for rebuilder.
+class simplified_substitution {
+public:
+    constexpr simplified_substitution(graph& g, substitution& map) : map_(map), simplify_(g.exprs, g.known), order_(g.exprs, g.known) {}
+    constexpr expr_id operator()(expr_id id) { return order_(simplify_.simplify(map_(id))); }
+
+private:
+    substitution& map_;
+    simplifier simplify_;
+    canonical_order order_;
+};
+
 constexpr value_id graph::substituted(value_id v, name_id from, expr_id to) {
     substitution map(exprs);
     map.set(from, to);
-    return rebuilder(*this, map, map.touches())(v);
+    rebuilder<substitution> rebuilt(*this, map, map.touches());
+    return rebuilt(v);
 }
 
 }  // namespace emmy::loop::normal

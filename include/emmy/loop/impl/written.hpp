@@ -1,16 +1,20 @@
 #pragma once
-#include <emmy/loop/identity.hpp>
+#include <emmy/loop/body.hpp>
 
 #include <bit>
 #include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
 
 namespace emmy::loop {
 namespace detail {
 
-/// Writes the canonical bytes in one walk over the statements. Counts and tags precede everything of varying size.
-class canonical_writer {
+/// A body as it stands, in one walk over the statements: values, axes and buffers by first use. Counts and tags precede everything of
+/// varying size.
+class written_writer {
 public:
-    constexpr canonical_writer(const loop::body& b, std::span<const buffer> inputs, std::span<const buffer> outputs)
+    constexpr written_writer(const loop::body& b, std::span<const buffer> inputs, std::span<const buffer> outputs)
         : body_(b), inputs_(inputs), outputs_(outputs), scalars_(b.names.size(), 0u), buffers_(b.names.size(), 0u), places_(b.names.size(), 0u) {
         bytes_.reserve(64 + b.stmts.size() * 16);
         for (std::size_t i = outputs.size(); i-- > 0;) places_[outputs[i].name] = static_cast<std::uint32_t>(inputs.size() + i + 1);
@@ -239,8 +243,9 @@ private:
 };
 }  // namespace detail
 
-constexpr std::vector<char> canonical_bytes(const body& b, std::span<const buffer> inputs, std::span<const buffer> outputs) {
-    return detail::canonical_writer(b, inputs, outputs).write();
+/// Bytes of a kernel whose written order is its meaning (scheduled statements): names do not count, order does.
+constexpr std::vector<char> written_bytes(const body& b, std::span<const buffer> inputs, std::span<const buffer> outputs) {
+    return detail::written_writer(b, inputs, outputs).write();
 }
 
 }  // namespace emmy::loop
