@@ -5,9 +5,9 @@ install(TARGETS emmy emmy_knob EXPORT emmyTargets ARCHIVE DESTINATION ${CMAKE_IN
 install(DIRECTORY include/emmy DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.ipp")
 install(EXPORT emmyTargets NAMESPACE emmy:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/emmy)
 configure_package_config_file(cmake/emmyConfig.cmake.in ${PROJECT_BINARY_DIR}/emmyConfig.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/emmy)
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/emmy PATH_VARS CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/emmyConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/emmyConfig.cmake ${PROJECT_BINARY_DIR}/emmyConfigVersion.cmake
+install(FILES ${PROJECT_BINARY_DIR}/emmyConfig.cmake ${PROJECT_BINARY_DIR}/emmyConfigVersion.cmake cmake/emmy_golden_header.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/emmy)
 
 configure_file(cmake/emmy.pc.in ${PROJECT_BINARY_DIR}/emmy.pc @ONLY)

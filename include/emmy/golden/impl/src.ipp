@@ -5,3 +5,4 @@
 #include <emmy/golden/impl/select.ipp>
 #include <emmy/golden/impl/list.ipp>
 #include <emmy/golden/impl/lint.ipp>
+#include <emmy/golden/impl/emit_header.ipp>
