@@ -1,6 +1,7 @@
 #pragma once
 /// Traced programs: graph, wire, reference evaluation, one operator by hand.
 #include <emmy/program/check.hpp>
+#include <emmy/program/compose.hpp>
 #include <emmy/program/evaluate.hpp>
 #include <emmy/program/extent.hpp>
 #include <emmy/program/graph.hpp>

@@ -3,7 +3,7 @@
 #include <emmy/program/graph.hpp>
 
 #include <array>
-#include <memory>
+#include <vector>
 
 /// Sizes as exact functions of the program's one symbol.
 namespace emmy::program {
@@ -26,10 +26,10 @@ public:
     EMMY_DECL friend bool operator==(const extent& a, const extent& b);
 
     bool bad() const { return bad_; }
-    bool is_number() const { return !bad_ && !table_ && degree() == 0; }
+    bool is_number() const { return !bad_ && table_.empty() && degree() == 0; }
     std::int64_t number() const { return coefficients_[0]; }
     /// Whether it is the symbol itself.
-    bool is_symbol() const { return !bad_ && !table_ && degree() == 1 && coefficients_[0] == 0 && coefficients_[1] == 1; }
+    bool is_symbol() const { return !bad_ && table_.empty() && degree() == 1 && coefficients_[0] == 0 && coefficients_[1] == 1; }
     EMMY_DECL std::int64_t at(std::int64_t size) const;
     /// Over the legal sizes of the symbol.
     EMMY_DECL std::int64_t least() const;
@@ -41,7 +41,6 @@ public:
 
 private:
     static constexpr std::size_t most = 6;
-    using values = std::array<std::int64_t, largest_symbol_size>;
     std::size_t degree() const {
         std::size_t d = most - 1;
         while (d > 0 && coefficients_[d] == 0) --d;
@@ -51,7 +50,7 @@ private:
     template <class F>
     static extent tabulated(F f);
     std::array<std::int64_t, most> coefficients_{};
-    std::shared_ptr<const values> table_;
+    std::vector<std::int64_t> table_;  ///< empty, or the value at size 1, 2, … 4096
     bool bad_ = false;
 };
 

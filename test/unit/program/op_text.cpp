@@ -58,5 +58,14 @@ BOOST_AUTO_TEST_CASE(refusals_name_offset_found_expected) {
     BOOST_TEST(made("matmul(f32[4,8], f16[8,4])") == "--op: found f16[8,4] at offset 17, expected the element type of the first tensor, f32");
     BOOST_TEST(made("matmul(a: f32[4,8], a: f32[8,4])") == "--op: found the name \"a\" twice at offset 20, expected distinct names");
     BOOST_TEST(made("linear(f32[4,8], f32[8,9])") == "--op: found f32[8,9] at offset 17, expected a weight [N,K] with the input's last size, [8]");
-    BOOST_TEST(made("relu(x: i32[4])") == "--op: found i32[4] at offset 5, expected an element type of f64, f32, f16, bf16");
+    BOOST_TEST(made("linear(x: i32[4,8], i32[2,8])") == "--op: found i32[4,8] at offset 7, expected an element type of f64, f32, f16, bf16");
+    BOOST_TEST(made("softmax(x: f32[])") == "--op: found f32[] at offset 8, expected at least one axis");
+    BOOST_TEST(made("permute(x: f32[2,3])") == "--op: found no dims of permute, expected it");
+    BOOST_TEST(made("permute(x: f32[2,3], dims=[0,0])") == "--op.permute: found axis 0 twice, expected each once");
+    BOOST_TEST(made("permute(x: f32[2,3], dims=[0,q])") == "--op: found the symbol \"q\" at offset 21, expected numbers: no tensor has a symbol");
+    BOOST_TEST(made("slice(x: f32[2,3], foo=1)") == "--op: found the setting \"foo\" of slice at offset 19, expected dim, start, end, step");
+    BOOST_TEST(made("add(x: f32[n,3], y: f32[m,3], alpha=2)") == "--op.y: found the symbols \"n\" and \"m\", expected one at most");
+    BOOST_TEST(made("layer_norm(x: f32[2,3], f32[4])") == "--op.layer_norm.inputs: found the weight [4], expected [3]");
+    BOOST_TEST(made("to(x: f32[2], dtype=f31)") == "--op: found the dtype \"f31\" at offset 14, expected an element type (f32, f16, bf16, …)");
+    BOOST_TEST(made("bmm(f32[2,3], f32[4,5])") == "--op.bmm.inputs: found [2,3] times [4,5], expected [..,M,K] and [..,K,N]");
 }

@@ -6,11 +6,6 @@
 
 namespace emmy::program::detail {
 
-/// The type that an integer function of these operands computes in: the widest, unsigned among equals; bool is the narrowest.
-inline dtype integer_promotion(dtype a, dtype b) {
-    const auto rank = [](dtype t) { return t == dtype::boolean ? 0 : 2 * static_cast<int>(facts(t).bits) + (facts(t).is_signed ? 0 : 1); };
-    return rank(a) >= rank(b) ? a : b;
-}
 /// The type that a function of reals rounds in before its result is converted, see arithmetic::typed.
 inline dtype real_computing_type(std::string_view name, dtype out, std::span<const dtype> operands, bool square) {
     bool halves = out == dtype::f16, wide = out == dtype::f64;

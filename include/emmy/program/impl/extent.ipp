@@ -13,7 +13,7 @@ inline bool outside(std::int64_t v) { return v > extent_limit || v < -extent_lim
 template <class F>
 extent extent::tabulated(F f) {
     extent out;
-    auto table = std::make_shared<values>();
+    std::vector<std::int64_t> table(largest_symbol_size);
     bool constant = true;
     for (std::int64_t s = 1; s <= largest_symbol_size; ++s) {
         const std::int64_t v = f(s);
@@ -21,16 +21,16 @@ extent extent::tabulated(F f) {
             out.bad_ = true;
             return out;
         }
-        (*table)[static_cast<std::size_t>(s - 1)] = v;
-        constant = constant && v == (*table)[0];
+        table[static_cast<std::size_t>(s - 1)] = v;
+        constant = constant && v == table[0];
     }
-    if (constant) return extent((*table)[0]);
+    if (constant) return extent(table[0]);
     bool line = true;  // functions that are a x + b after all
-    const std::int64_t step = (*table)[1] - (*table)[0];
-    for (std::size_t i = 1; line && i < table->size(); ++i) line = (*table)[i] - (*table)[i - 1] == step;
+    const std::int64_t step = table[1] - table[0];
+    for (std::size_t i = 1; line && i < table.size(); ++i) line = table[i] - table[i - 1] == step;
     if (line) {
         out.coefficients_[1] = step;
-        out.coefficients_[0] = (*table)[0] - step;
+        out.coefficients_[0] = table[0] - step;
         return out;
     }
     out.table_ = std::move(table);
@@ -44,7 +44,7 @@ EMMY_DECL extent extent::symbol() {
 }
 
 EMMY_DECL std::int64_t extent::at(std::int64_t size) const {
-    if (table_) return (*table_)[static_cast<std::size_t>(std::clamp<std::int64_t>(size, 1, largest_symbol_size) - 1)];
+    if (!table_.empty()) return table_[static_cast<std::size_t>(std::clamp<std::int64_t>(size, 1, largest_symbol_size) - 1)];
     __int128 out = 0;
     for (std::size_t i = most; i-- > 0;) {
         out = out * size + coefficients_[i];
@@ -66,7 +66,7 @@ EMMY_DECL std::int64_t extent::largest() const {
 }
 
 EMMY_DECL extent operator+(const extent& a, const extent& b) {
-    if (a.table_ || b.table_) {
+    if (!a.table_.empty() || !b.table_.empty()) {
         extent out = extent::tabulated([&](std::int64_t s) { return a.at(s) == detail::extent_invalid || b.at(s) == detail::extent_invalid ? detail::extent_invalid : a.at(s) + b.at(s); });
         out.bad_ = out.bad_ || a.bad_ || b.bad_;
         return out;
@@ -85,7 +85,7 @@ EMMY_DECL extent operator*(const extent& a, const extent& b) {
         std::int64_t p = 0;
         return x == detail::extent_invalid || y == detail::extent_invalid || __builtin_mul_overflow(x, y, &p) ? detail::extent_invalid : p;
     };
-    if (a.table_ || b.table_ || a.degree() + b.degree() >= extent::most) {
+    if (!a.table_.empty() || !b.table_.empty() || a.degree() + b.degree() >= extent::most) {
         extent out = extent::tabulated([&](std::int64_t s) { return product(a.at(s), b.at(s)); });
         out.bad_ = out.bad_ || a.bad_ || b.bad_;
         return out;
@@ -100,7 +100,7 @@ EMMY_DECL extent operator*(const extent& a, const extent& b) {
     return out;
 }
 EMMY_DECL extent operator/(const extent& a, const extent& b) {
-    if (!a.table_ && !b.table_) {
+    if (a.table_.empty() && b.table_.empty()) {
         const std::size_t degree = b.degree();
         bool exact = b.coefficients_[degree] > 0;  // a monomial that divides every term
         for (std::size_t i = 0; i < degree; ++i) exact = exact && b.coefficients_[i] == 0;
@@ -122,8 +122,8 @@ EMMY_DECL extent operator/(const extent& a, const extent& b) {
 }
 EMMY_DECL bool operator==(const extent& a, const extent& b) {
     if (a.bad_ || b.bad_) return false;
-    if (!a.table_ && !b.table_) return a.coefficients_ == b.coefficients_;
-    if (a.table_ && b.table_) return *a.table_ == *b.table_;
+    if (a.table_.empty() && b.table_.empty()) return a.coefficients_ == b.coefficients_;
+    if (!a.table_.empty() && !b.table_.empty()) return a.table_ == b.table_;
     return false;  // a table is never a line, and no other polynomial has been tabulated unless its degree is beyond ours
 }
 
@@ -159,7 +159,7 @@ EMMY_DECL extent extent::of(const graph& g, const dim& d) {
 
 EMMY_DECL std::string extent::text(std::string_view symbol) const {
     if (bad_) return "no size";
-    if (table_) return std::to_string(at(default_hint)) + " (at " + std::string(symbol) + " = " + std::to_string(default_hint) + ")";
+    if (!table_.empty()) return std::to_string(at(default_hint)) + " (at " + std::string(symbol) + " = " + std::to_string(default_hint) + ")";
     std::string out;
     for (std::size_t i = most; i-- > 0;) {
         const std::int64_t c = coefficients_[i];
@@ -176,7 +176,7 @@ EMMY_DECL std::string extent::text(std::string_view symbol) const {
 EMMY_DECL result<dim> extent::as_dim(graph& g, std::string_view symbol, std::int64_t hint) const {
     if (is_number()) return number_dim(number());
     if (is_symbol()) return symbol_dim(g.names.intern(symbol), hint);
-    if (bad_ || table_) return refuse(fault_kind::user, "found a size that is no polynomial in " + std::string(symbol) + ", expected one that can be written");
+    if (bad_ || !table_.empty()) return refuse(fault_kind::user, "found a size that is no polynomial in " + std::string(symbol) + ", expected one that can be written");
     EMMY_TRY(value, parse_expr(text(symbol), g.exprs, g.names));
     return dim{.kind = dim::form::expression, .number = at(hint), .has_hint = true, .symbol = no_name, .value = value};
 }

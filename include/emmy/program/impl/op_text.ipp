@@ -1,4 +1,6 @@
 #pragma once
+#include <emmy/program/impl/op_text_table.ipp>
+#include <emmy/program/impl/pointwise.ipp>
 #include <emmy/program/op_text.hpp>
 #include <emmy/program/pointwise.hpp>
 
@@ -16,11 +18,7 @@ struct op_parser {
         std::vector<builder::size> shape;
         std::size_t offset = 0;
     };
-    struct named_setting {
-        std::string name;
-        literal number;
-        std::size_t offset = 0;
-    };
+    using named_setting = setting_value;
 
     std::string_view text;
     std::size_t at = 0;
@@ -29,6 +27,7 @@ struct op_parser {
     std::vector<named_setting> settings;
 
     static bool word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+    static bool far(std::int64_t v) { return v > std::int64_t{1} << 40 || v < -(std::int64_t{1} << 40); }
     static bool digit(char c) { return c >= '0' && c <= '9'; }
     void blanks() {
         while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
@@ -64,6 +63,10 @@ struct op_parser {
         std::string out = "linear, matmul, mean, rms_norm, softmax, sum";
         for (const pointwise_facts& f : pointwise_table)
             if (f.same_type) (out += ", ") += f.name;
+        for (const composed_op& o : composed_table)
+            if (out.find(" " + std::string(o.name) + ",") == std::string::npos && !out.ends_with(" " + std::string(o.name))) (out += ", ") += o.name;
+        for (const pointwise_facts& f : pointwise_table)
+            if (!f.same_type && out.find(" " + std::string(f.name) + ",") == std::string::npos) (out += ", ") += f.name;
         return out;
     }
 
@@ -84,8 +87,7 @@ struct op_parser {
     static bool is_known(std::string_view name) {
         constexpr std::string_view named[] = {"linear", "matmul", "mean", "rms_norm", "softmax", "sum"};
         if (std::find(std::begin(named), std::end(named), name) != std::end(named)) return true;
-        const pointwise_facts* p = find_pointwise(name);
-        return p && p->same_type;
+        return find_pointwise(name) || find_composed(name);
     }
     result<void> argument() {
         blanks();
@@ -104,7 +106,8 @@ struct op_parser {
         if (t.type == dtype::none) return refuse(wrong(type_offset, first.empty() ? here() : "\"" + first + "\"", "an element type (f32, f16, bf16, …)"));
         if (!take('[')) return expected("\"[\" and a shape");
         double elements = 1;
-        do {
+        while (!take(']')) {
+            if (!t.shape.empty() && !take(',')) return expected("\",\" or \"]\"");
             blanks();
             builder::size s;
             if (at < text.size() && word_start(text[at])) {
@@ -120,8 +123,7 @@ struct op_parser {
             }
             elements *= static_cast<double>(s.number);
             t.shape.push_back(std::move(s));
-        } while (take(','));
-        if (!take(']')) return expected("\",\" or \"]\"");
+        }
         if (elements > 1e12) return refuse(wrong(start, "a tensor of more than 10^12 elements", "one that can exist"));
         tensors.push_back(std::move(t));
         return {};
@@ -129,8 +131,19 @@ struct op_parser {
     result<void> setting(std::string key, std::size_t offset) {
         blanks();
         named_setting s{.name = std::move(key), .number = {}, .offset = offset};
+        if (at < text.size() && text[at] == '[') return list_setting(std::move(s));
+        if (at < text.size() && text[at] == '"') {
+            const std::size_t end = text.find('"', at + 1);
+            if (end == std::string_view::npos) return expected("a text in quotes");
+            s.word = text.substr(at + 1, end - at - 1);
+            at = end + 1;
+            settings.push_back(std::move(s));
+            return {};
+        }
         const std::string flag = word();
-        if (flag == "true" || flag == "false") {
+        if (!flag.empty() && (s.name == "dtype" || s.name == "rounding_mode" || s.name == "approximate")) {
+            s.word = flag;
+        } else if (flag == "true" || flag == "false") {
             s.number = {.kind = literal::form::boolean, .integer = flag == "true"};
         } else if (!flag.empty()) {
             at -= flag.size();
@@ -144,11 +157,33 @@ struct op_parser {
                 s.number.kind = literal::form::integer;
                 const auto [end, error] = std::from_chars(number.data(), last, s.number.integer);
                 if (number.empty() || error != std::errc() || end != last) return at = first, expected("a number, true or false");
+                if (far(s.number.integer)) return at = first, expected("a number within 2^40");
             } else {
                 s.number.kind = literal::form::real;
                 const auto [end, error] = std::from_chars(number.data(), last, s.number.real);
                 if (error != std::errc() || end != last || !std::isfinite(s.number.real)) return at = first, expected("a number, true or false");
             }
+        }
+        settings.push_back(std::move(s));
+        return {};
+    }
+
+    /// "[1,-1,seq_len]"
+    result<void> list_setting(named_setting s) {
+        s.is_list = true;
+        take('[');
+        while (!take(']')) {
+            if (!s.list.empty() && !take(',')) return expected("\",\" or \"]\"");
+            blanks();
+            builder::size v;
+            if (at < text.size() && word_start(text[at])) {
+                v.symbol = word();
+            } else {
+                const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), v.number);
+                if (error != std::errc() || far(v.number)) return expected("a whole number within 2^40, a symbol or \"]\"");
+                at = static_cast<std::size_t>(end - text.data());
+            }
+            s.list.push_back(std::move(v));
         }
         settings.push_back(std::move(s));
         return {};
@@ -348,9 +383,98 @@ struct op_parser {
         build.output(build.add(name, op::elementwise, in, tensors[0].type, shape, std::span(&set, 1)));
         return std::move(build).finish();
     }
+    /// A name of the list "x *weight": its place's, without the star.
+    static std::pair<std::string, bool> tensor_name(std::string_view names, std::size_t place) {
+        std::string_view now;
+        std::size_t i = 0;
+        while (!names.empty()) {
+            const std::size_t end = std::min(names.find(' '), names.size());
+            now = names.substr(0, end);
+            names.remove_prefix(std::min(end + 1, names.size()));
+            if (i++ == place) break;
+        }
+        const bool weight = now.starts_with('*');
+        if (weight) now.remove_prefix(1);
+        return {std::string(now) + (i <= place ? std::to_string(place) : ""), weight};
+    }
+    /// Settings of the list "dim !dtype": known ones only, and all that must be given.
+    result<void> check_settings(const composed_op& o) const {
+        std::vector<std::string_view> known;
+        for (std::string_view rest = o.settings; !rest.empty();) {
+            const std::size_t end = std::min(rest.find(' '), rest.size());
+            std::string_view one = rest.substr(0, end);
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+            const bool needed = one.starts_with('!');
+            if (needed) one.remove_prefix(1);
+            known.push_back(one);
+            if (needed && !find({one})) return refuse(fault_kind::user, "found no " + std::string(one) + " of " + name + ", expected it", "--op");
+        }
+        for (const named_setting& s : settings) {
+            std::string wanted;
+            for (std::string_view k : known) (wanted += wanted.empty() ? "" : ", ") += k;
+            if (std::find(known.begin(), known.end(), s.name) == known.end()) return refuse(wrong(s.offset, "the setting \"" + s.name + "\" of " + name, wanted.empty() ? "no setting" : wanted));
+            if (s.name == "dtype" && dtype_from_alias(s.word) == dtype::none) return refuse(wrong(s.offset, "the dtype \"" + s.word + "\"", "an element type (f32, f16, bf16, …)"));
+        }
+        return {};
+    }
+    result<graph> composed(const composed_op& o) {
+        EMMY_CHECK_OK(count(o.least, o.most));
+        EMMY_CHECK_OK(check_settings(o));
+        const std::string id = name == "sum" ? "sum_1" : name;
+        composer c;
+        std::vector<edge> x;
+        std::vector<bool> weights;
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+            const auto [given, weight] = tensor_name(o.tensors, i);
+            if (tensors[i].name.empty()) tensors[i].name = o.most > 4 ? "x" + std::to_string(i) : given;
+            weights.push_back(weight);
+        }
+        EMMY_CHECK_OK(distinct(id));
+        std::string symbol;
+        for (const tensor_argument& t : tensors)
+            for (const builder::size& v : t.shape)
+                if (!v.symbol.empty()) symbol = v.symbol;
+        for (const named_setting& s : settings)
+            for (const builder::size& v : s.list)
+                if (!v.symbol.empty() && v.symbol != symbol) return refuse(wrong(s.offset, "the symbol \"" + v.symbol + "\"", symbol.empty() ? "numbers: no tensor has a symbol" : "the tensors' symbol, " + symbol));
+        for (std::size_t i = 0; i < tensors.size(); ++i) x.push_back(weights[i] ? c.weight("p_" + tensors[i].name, tensors[i].name, tensors[i].type, tensors[i].shape) : c.input(tensors[i].name, tensors[i].type, tensors[i].shape));
+        edge made = o.make(call{c, id, x, settings, name});
+        for (const edge e : x)
+            if (e == made && !c.failed()) {  // nothing to do: a result of its own all the same
+                std::vector<std::string> places;
+                for (std::size_t i = 0; i < c.rank(made); ++i) places.push_back("out_coord_" + std::to_string(i));
+                made = c.map(id, {{made, places}}, c.type(made), c.shape(made));
+                break;
+            }
+        c.output(made);
+        auto g = std::move(c).finish();
+        if (!g) return refuse(std::move(g).error().at("--op"));
+        return g;
+    }
+    /// Whether the plain form (tensors of one real type, the settings of that form) is what was asked for.
+    bool plain() const {
+        for (const named_setting& s : settings)
+            if (s.is_list || !s.word.empty() || s.name == "dims" || s.name == "alpha" || s.name == "other" || s.name == "beta" || s.name == "axes" || s.name == "dtype") return false;
+        const bool integers = std::any_of(tensors.begin(), tensors.end(), [](const tensor_argument& t) { return is_integer(t.type); });
+        const bool mixed = std::any_of(tensors.begin(), tensors.end(), [&](const tensor_argument& t) { return t.type != tensors[0].type; });
+        if ((integers && name == "sum") || ((integers || mixed) && find_pointwise(name))) return false;
+        const bool scalar = std::any_of(tensors.begin(), tensors.end(), [](const tensor_argument& t) { return t.shape.empty(); });
+        return !scalar || !(find_pointwise(name) || name == "sum" || name == "mean");
+    }
     result<graph> make() {
+        constexpr std::string_view forms[] = {"linear", "matmul", "mean", "rms_norm", "softmax", "sum"};
+        const pointwise_facts* function = find_pointwise(name);
+        const composed_op* other = find_composed(name);
+        const bool formed = std::find(std::begin(forms), std::end(forms), name) != std::end(forms) || (function && function->same_type);
+        if (!formed || !plain()) {
+            const bool direct = function && settings.empty() && tensors.size() == function->operands;
+            if (other && !direct) return composed(*other);
+            if (function) return composed({name, function->operands, function->operands, function->operands == 1 ? "x" : "x0 x1 x2", "", [](const call& a) { return a.c.pointwise(a.id, a.function, a.x); }});
+        }
         for (const tensor_argument& t : tensors)
             if (!is_floating(t.type) || byte_size(t.type) < 2 || t.type == dtype::f16x2) return refuse(misfit(t, "an element type of f64, f32, f16, bf16"));
+        for (const tensor_argument& t : tensors)
+            if (t.shape.empty()) return refuse(misfit(t, "at least one axis"));
         if (name == "matmul") return matmul();
         if (name == "linear") return linear();
         if (name == "rms_norm") return rms_norm();
@@ -364,7 +488,7 @@ struct op_parser {
 }  // namespace detail
 
 EMMY_DECL result<graph> parse_op(std::string_view text) {
-    detail::op_parser p{.text = text};
+    detail::op_parser p{.text = text, .at = 0, .name = {}, .tensors = {}, .settings = {}};
     EMMY_CHECK_OK(p.parse());
     return p.make();
 }

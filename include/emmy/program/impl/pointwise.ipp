@@ -111,6 +111,11 @@ inline constexpr named_integer integer_functions[] = {
     {"bitwise_and", [](std::int64_t a, std::int64_t b, bool) { return a & b; }}, {"bitwise_or", [](std::int64_t a, std::int64_t b, bool) { return a | b; }},
     {"bitwise_xor", [](std::int64_t a, std::int64_t b, bool) { return a ^ b; }}};
 
+/// The type that an integer function of these operands computes in: the widest, unsigned among equals; bool is the narrowest.
+inline dtype integer_promotion(dtype a, dtype b) {
+    const auto rank = [](dtype t) { return t == dtype::boolean ? 0 : 2 * static_cast<int>(facts(t).bits) + (facts(t).is_signed ? 0 : 1); };
+    return rank(a) >= rank(b) ? a : b;
+}
 inline unary_function find_unary(std::string_view name) {
     for (const named_unary& f : unary_functions)
         if (f.name == name) return f.f;

@@ -1,6 +1,7 @@
 #pragma once
 // All bodies of program/, compiled once.
 #include <emmy/program/impl/check.ipp>
+#include <emmy/program/impl/compose.ipp>
 #include <emmy/program/impl/evaluate.ipp>
 #include <emmy/program/impl/extent.ipp>
 #include <emmy/program/impl/graph.ipp>
