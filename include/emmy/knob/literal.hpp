@@ -2,6 +2,7 @@
 #include <emmy/core/refused.hpp>
 #include <emmy/knob/families.hpp>
 #include <emmy/knob/routing_row.hpp>
+#include <emmy/knob/row_parse.hpp>
 #include <emmy/knob/schedule_row.hpp>
 
 #include <array>
@@ -16,13 +17,13 @@ consteval typename F::value_type value_of() {
     if constexpr (!F::parse(Text.view())) say<[] { return F::parse(Text.view()).error().sentence(); }>();
     return *F::parse(Text.view());
 }
-/// The same under a WORK, for TILE and REDUCE.
-template <family F, fixed_string Text, fixed_string Work>
+/// The same under a value of the family that it depends on: `value_of<TILE, "f1", "t32">()`.
+template <contextual F, fixed_string Text, fixed_string Under>
 consteval typename F::value_type value_of() {
-    if constexpr (!WORK::parse(Work.view())) say<[] { return WORK::parse(Work.view()).error().sentence(); }>();
-    if constexpr (!F::parse(Text.view(), *WORK::parse(Work.view())))
-        say<[] { return F::parse(Text.view(), *WORK::parse(Work.view())).error().sentence(); }>();
-    return *F::parse(Text.view());
+    constexpr auto context = value_of<typename F::under, Under>();
+    constexpr auto value = value_of<F, Text>();
+    if constexpr (F::misfit(value, context) != nullptr) say<[] { return refusal{F::name, Text.view(), F::misfit(value, context), 0}.sentence(); }>();
+    return value;
 }
 
 namespace literals {

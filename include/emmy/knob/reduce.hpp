@@ -30,6 +30,7 @@ struct reduce {
 /// REDUCE = "" | part { "/" part }, part = "g" n ("a"|"k") | "coop" | "coop-t" | "n8" | "v" n | "r" n, in this order, each at most once
 struct REDUCE {
     using value_type = reduce;
+    using under = WORK;  ///< its texts are checked against the row's own
     static constexpr std::string_view name = "REDUCE";
     static constexpr scope where = scope::node;
     static constexpr role meaning = role::schedule;  ///< of the part inside a CTA; see role_of

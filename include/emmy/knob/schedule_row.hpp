@@ -218,12 +218,18 @@ public:
         }
         return out;
     }
-    /// Errors (input): what a finished row must have: WORK and RASTER, and TILE or REDUCE where there is a STAGE.
-    result<void> is_complete() const {
+    /// What a finished row must have: WORK and RASTER, and TILE or REDUCE where there is a STAGE. The reason where it lacks one.
+    constexpr std::optional<refusal> why_incomplete() const {
+        const auto missing = [](std::string_view found, std::string_view expected) { return refusal{"row", found, expected, refusal::nowhere, false}; };
         if (!get<WORK>() || !get<RASTER>()) return missing(get<WORK>() ? "no RASTER" : "no WORK", "WORK and RASTER in every complete row");
         std::uint8_t seen = bare_.present;
         for (const routed& node : nodes_) seen = static_cast<std::uint8_t>(seen | node.slot.present);
         if ((seen & bit<STAGE>()) && !(seen & (bit<TILE>() | bit<REDUCE>()))) return missing("STAGE alone", "a TILE or REDUCE beside it");
+        return std::nullopt;
+    }
+    /// The same as a result. Errors (input).
+    result<void> is_complete() const {
+        if (const auto why = why_incomplete()) return emmy::refuse(*why);
         return {};
     }
 
@@ -237,9 +243,6 @@ private:
         std::size_t out = 0;
         for (; bits; bits = static_cast<std::uint8_t>(bits & (bits - 1))) ++out;
         return out;
-    }
-    static result<void> missing(std::string_view found, std::string_view expected) {
-        return emmy::refuse(refusal{"row", found, expected, refusal::nowhere, false});
     }
 
     kernel_slot kernel_;

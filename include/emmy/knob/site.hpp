@@ -2,6 +2,8 @@
 #include <emmy/core/refused.hpp>
 #include <emmy/knob/route.hpp>
 #include <emmy/knob/row.hpp>
+#include <emmy/knob/space/listed.hpp>
+#include <emmy/knob/space/mapped.hpp>
 
 #include <optional>
 
@@ -59,6 +61,21 @@ struct placed<at<Address, F>> {
     static constexpr std::string_view address = Address.view();
 };
 }  // namespace detail
+
+namespace detail {
+template <class Placed>
+struct as_placed {
+    using plain = typename Placed::plain;
+    static constexpr row<Placed> show(const row<plain>& r) { return row<Placed>(r.template get<plain>()); }
+    static constexpr std::optional<row<plain>> read(const row<Placed>& r) { return row<plain>(r.template get<Placed>()); }
+};
+}  // namespace detail
+
+/// The catalog of the plain family.
+template <fixed_string Address, family F>
+struct catalog_of<at<Address, F>> {
+    static constexpr auto space() { return shown_as(all<F>, detail::as_placed<at<Address, F>>{}); }
+};
 
 /// The family without its place, and the place ("" where there is none).
 template <family F>

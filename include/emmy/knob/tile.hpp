@@ -28,6 +28,7 @@ struct tile {
 /// TILE = "" | atom "/f" n "x" n [ "/k" n ] | "f" n [ "x" n ]
 struct TILE {
     using value_type = tile;
+    using under = WORK;  ///< its texts are checked against the row's own
     static constexpr std::string_view name = "TILE";
     static constexpr scope where = scope::node;
     static constexpr role meaning = role::schedule;

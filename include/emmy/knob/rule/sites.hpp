@@ -60,7 +60,8 @@ struct places<row<Fs...>, Reads> {
     using type = std::conditional_t<std::is_same_v<found, place_list<>>, place_list<bare_place>, found>;
 };
 
-/// The row's own family for W at a place: there, else without a place; void where it has none.
+/// The row's own family for W at a place: there, or the kernel's one; void where it has none. A node family without a place says
+/// nothing about other places.
 template <class Place, family W, family... Fs>
 struct find_there {
     using type = void;
@@ -70,7 +71,7 @@ struct find_there<Place, W, F, Fs...> {
     using rest = typename find_there<Place, W, Fs...>::type;
     static constexpr bool exact = std::is_same_v<F, W> && !address_of<F>.empty();
     static constexpr bool here = stands_for<F, W> && address_of<F> == Place::address;
-    static constexpr bool bare = std::is_same_v<F, W>;
+    static constexpr bool bare = std::is_same_v<F, W> && (F::where == scope::kernel || Place::address.empty());
     using type = std::conditional_t<exact || here, F, std::conditional_t<std::is_void_v<rest> && bare, F, rest>>;
 };
 
@@ -118,7 +119,7 @@ struct parts_of_schedule<row<Ws...>> {
     static constexpr bool by_site = ((Ws::where != scope::kernel) || ...);
     static constexpr row<Ws...> at(const schedule_row& r, const route& site) {
         if constexpr (sizeof...(Ws) == 0) return {};
-        else return row<Ws...>(r.value<Ws>(r.get<Ws>(site) || Ws::where == scope::kernel ? site : route{})...);
+        else return row<Ws...>(r.value<Ws>(site)...);
     }
     static constexpr bool has_bare(const schedule_row& r) { return ((Ws::where != scope::kernel && r.get<Ws>()) || ...); }
 };

@@ -129,7 +129,8 @@ inline constexpr auto of_text = [] {
     return listed<F, sizeof...(Texts)>({*F::parse(Texts.view())...});
 }();
 
-/// What `all<F>` lists: a member `catalog` of the family (any array of its values), or a specialisation with a member `values`.
+/// What `all<F>` lists: a member `catalog` of the family (an array of its values), true and false of a family of bool, or a
+/// specialisation with a member `values` (an array) or `space()` (a space over row<F>).
 template <family F>
 struct catalog_of {};
 template <family F>
@@ -141,14 +142,18 @@ struct catalog_of<F> {
         return out;
     }();
 };
+template <family F>
+    requires(std::same_as<typename F::value_type, bool> && !requires { F::catalog[0]; })
+struct catalog_of<F> {
+    static constexpr std::array<bool, 2> values{false, true};
+};
 template <class F>
-concept has_catalog = family<F> && requires { catalog_of<F>::values[0]; };
+concept has_catalog = family<F> && (requires { catalog_of<F>::values[0]; } || requires { { catalog_of<F>::space() } -> space; });
 
 /// Every value of a family that a fork may offer, in catalog order. Holds no data: the values are a table of the family.
 template <has_catalog F>
 struct catalog_space : detail::listed_base<catalog_space<F>, F> {
     static constexpr const auto& values = catalog_of<F>::values;
-    static_assert(detail::first_repeated(catalog_of<F>::values, catalog_of<F>::values.size()) == catalog_of<F>::values.size(), "a catalog lists a value twice, expected each once");
 };
 
 namespace detail {
@@ -157,7 +162,10 @@ consteval auto all_of() {
     if constexpr (!has_catalog<F>) {
         say<[] { return bounded_text<240>(F::name).append(": found no catalog, expected a member catalog or of<>(values)"); }>();
         return empty_space<row<F>>{};
+    } else if constexpr (requires { catalog_of<F>::space(); }) {
+        return catalog_of<F>::space();
     } else {
+        static_assert(first_repeated(catalog_of<F>::values, catalog_of<F>::values.size()) == catalog_of<F>::values.size(), "a catalog lists a value twice, expected each once");
         return catalog_space<F>{};
     }
 }
