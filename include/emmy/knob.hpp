@@ -1,7 +1,8 @@
 #pragma once
-// The public header of knob/: families, values and their spellings, rows, spaces, rules, pins, literals. Needs the standard library
+// The public header of knob/: families, values and their spellings, rows, spaces, rules, catalogs, pins, literals. Needs the standard library
 // and tl::expected only. Apart: knob/row_digest.hpp (SHA-256, needs the library), knob/registry_map.hpp (the registry as a Hana map).
 #include <emmy/knob/agree.hpp>
+#include <emmy/knob/catalog.hpp>
 #include <emmy/knob/families.hpp>
 #include <emmy/knob/literal.hpp>
 #include <emmy/knob/own/choice.hpp>

@@ -2,7 +2,6 @@
 #include <emmy/core/refused.hpp>
 #include <emmy/knob/space/space.hpp>
 
-#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -48,12 +47,19 @@ struct frozen_base : space_base<Self, row_of<S>> {
         const auto raw = raw_rank(r);
         if (!raw) return std::nullopt;
         const auto& raws = this->self().raws;
-        return static_cast<std::uint64_t>(std::lower_bound(raws.begin(), raws.end(), *raw) - raws.begin());
+        std::size_t low = 0;
+        for (std::size_t high = raws.size(); low < high;) {
+            const std::size_t middle = low + (high - low) / 2;
+            if (raws[middle] < *raw) low = middle + 1;
+            else high = middle;
+        }
+        return low;
     }
     template <class Function>
     constexpr bool walk(Function&& f) const {
-        for (const auto raw : this->self().raws)
-            if (!f(static_cast<std::uint64_t>(raw), at_raw(raw))) return false;
+        const auto& raws = this->self().raws;
+        for (std::size_t i = 0; i < raws.size(); ++i)
+            if (!f(static_cast<std::uint64_t>(raws[i]), at_raw(raws[i]))) return false;
         return true;
     }
 };
@@ -74,26 +80,6 @@ struct frozen : detail::frozen_base<frozen<S>, S> {
         std::size_t size() const { return wide_ ? eight_.size() : four_.size(); }
         std::size_t bytes() const { return eight_.size() * 8 + four_.size() * 4; }
         std::uint64_t operator[](std::size_t i) const { return wide_ ? eight_[i] : four_[i]; }
-        class iterator {
-        public:
-            using iterator_category = std::random_access_iterator_tag;
-            using value_type = std::uint64_t;
-            using difference_type = std::ptrdiff_t;
-            using pointer = const std::uint64_t*;
-            using reference = std::uint64_t;
-            iterator(const list* of, std::ptrdiff_t at) : of_(of), at_(at) {}
-            std::uint64_t operator*() const { return (*of_)[static_cast<std::size_t>(at_)]; }
-            iterator& operator++() { return ++at_, *this; }
-            iterator& operator+=(std::ptrdiff_t n) { return at_ += n, *this; }
-            std::ptrdiff_t operator-(const iterator& other) const { return at_ - other.at_; }
-            bool operator==(const iterator& other) const { return at_ == other.at_; }
-
-        private:
-            const list* of_;
-            std::ptrdiff_t at_;
-        };
-        iterator begin() const { return {this, 0}; }
-        iterator end() const { return {this, static_cast<std::ptrdiff_t>(size())}; }
 
     private:
         bool wide_;
