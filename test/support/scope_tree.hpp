@@ -12,19 +12,29 @@
 
 namespace emmy::test {
 
+/// One statement of a scope tree: equal hashes, equal statements with all they are made of.
+struct scope_node {
+    std::uint64_t hash = 0;
+    loop::stmt_id statement = 0;
+    std::vector<scope_node> members;  ///< of a loop
+};
+
 /// Hash of the scope tree: a leaf is its operator, dtype and the hashes of its operands, with axes spelled by the depth of their loop; a scope is its
 /// extent and the sorted hashes of its members. Buffers count by name, dtypes as written. Declared inputs do not count.
+/// `unread`: values that nothing reads count too (bodies of the peer keep the reads of branches that it has dropped).
 class scope_tree {
 public:
-    explicit scope_tree(const loop::kernel& k) : b_(k.body) {
+    explicit scope_tree(const loop::kernel& k, bool unread = false) : b_(k.body), unread_(unread) {
         for (const loop::buffer& o : k.outputs) outputs_.push_back(text(o.name));
+        if (!unread_) find_read(b_.top);
+        top_ = scope(b_.top, 0);
     }
-    std::uint64_t hash() {
-        const std::uint64_t tree = members(b_.top, 0);
+    std::uint64_t hash() const {
         std::uint64_t h = 17;
         for (const std::uint64_t o : outputs_) h = mix(h, o);
-        return mix(h, tree);
+        return mix(h, together(top_));
     }
+    const std::vector<scope_node>& top() const { return top_; }
 
 private:
     static std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
@@ -81,15 +91,55 @@ private:
         if (d.kind == dim::form::number) return mix(1, static_cast<std::uint64_t>(d.number));
         return d.kind == dim::form::symbol ? mix(2, text(d.symbol)) : expression(d.value);
     }
-    std::uint64_t members(loop::run r, std::uint32_t depth) {
+    static std::uint64_t together(const std::vector<scope_node>& members) {
         std::vector<std::uint64_t> all;
-        for (const loop::stmt_id id : b_.statements(r)) all.push_back(statement(b_.stmts[id], depth));
+        for (const scope_node& m : members) all.push_back(m.hash);
         std::sort(all.begin(), all.end());
         std::uint64_t h = 11;
         for (const std::uint64_t m : all) h = mix(h, m);
         return h;
     }
-    std::uint64_t statement(const loop::stmt& s, std::uint32_t depth) {
+    void note(expr_id id) {
+        const expr& e = b_.exprs[id];
+        switch (e.kind) {
+            case expr_kind::name: read_[e.name] = true; break;
+            case expr_kind::binary: note(e.a), note(e.b); break;
+            case expr_kind::ternary: note(e.a), note(e.b), note(e.c); break;
+            case expr_kind::cast: note(e.a); break;
+            default: break;
+        }
+    }
+    /// Names that some effect needs, users after definitions: backwards.
+    bool find_read(loop::run r) {
+        const auto list = b_.statements(r);
+        bool any = false;
+        for (std::size_t i = list.size(); i-- > 0;) {
+            const loop::stmt& s = b_.stmts[list[i]];
+            bool needed = s.kind == loop::stmt_kind::write || s.kind == loop::stmt_kind::carry || read_[s.name];
+            if (s.kind == loop::stmt_kind::loop) {
+                needed = find_read(s.body);
+                // a sum may be read before its update
+                if (needed) find_read(s.body);
+            } else if (needed) {
+                for (const name_id a : b_.name_list(s.args)) read_[a] = true;
+                for (const expr_id e : b_.expressions(s.index)) note(e);
+            }
+            if (needed) needed_[list[i]] = true;
+            any = any || needed;
+        }
+        return any;
+    }
+    std::vector<scope_node> scope(loop::run r, std::uint32_t depth) {
+        std::vector<scope_node> all;
+        for (const loop::stmt_id id : b_.statements(r)) {
+            if (!unread_ && !needed_[id]) continue;
+            scope_node n{.hash = 0, .statement = id, .members = {}};
+            n.hash = statement(b_.stmts[id], depth, n.members);
+            all.push_back(std::move(n));
+        }
+        return all;
+    }
+    std::uint64_t statement(const loop::stmt& s, std::uint32_t depth, std::vector<scope_node>& inside) {
         const std::uint64_t kind = mix(12 + static_cast<std::uint64_t>(s.kind), static_cast<std::uint64_t>(s.type));
         const auto args = b_.name_list(s.args);
         switch (s.kind) {
@@ -97,7 +147,8 @@ private:
                 const auto outer = names_.find(s.axis.name);
                 const std::uint64_t before = outer == names_.end() ? 0 : outer->second;
                 names_[s.axis.name] = mix(4, depth);
-                const std::uint64_t inner = members(s.body, depth + 1);
+                inside = scope(s.body, depth + 1);
+                const std::uint64_t inner = together(inside);
                 if (before != 0) names_[s.axis.name] = before;
                 return mix(mix(kind, extent(s.axis.extent)), inner);
             }
@@ -125,10 +176,14 @@ private:
     }
 
     const loop::body& b_;
+    bool unread_;
+    std::map<name_id, bool> read_;
+    std::map<loop::stmt_id, bool> needed_;
+    std::vector<scope_node> top_;
     std::vector<std::uint64_t> outputs_;
     std::map<name_id, std::uint64_t> names_;
 };
 
-inline std::uint64_t scope_tree_hash(const loop::kernel& k) { return scope_tree(k).hash(); }
+inline std::uint64_t scope_tree_hash(const loop::kernel& k, bool unread = false) { return scope_tree(k, unread).hash(); }
 
 }  // namespace emmy::test

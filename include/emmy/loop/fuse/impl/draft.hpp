@@ -3,13 +3,13 @@
 
 namespace emmy::loop::fusion {
 
-/// One store of a kernel. Its loops are the free axes up to `scope`; a scan's store stands inside the loop of its fold.
+/// One store of a kernel. Its loops are the free axes up to `scope`.
 struct draft_store {
     buffer_id buffer = nothing;
     std::vector<expr_id> index;
     value_id stored = nothing;
     axis_id scope = nothing;      ///< innermost loop around the store; nothing: none
-    bool inside_fold = false;     ///< scope is the axis of the fold that is stored
+    axis_id sum = nothing;        ///< a scan: the store stands inside this loop, which sums what is stored
     bool carry = false;           ///< the next state of a recurrence: no buffer, `index` are its cells
 };
 

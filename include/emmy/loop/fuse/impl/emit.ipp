@@ -110,8 +110,9 @@ private:
             else leaf_item_[v] = add({item_kind::leaf, v, at_.home(v)});
         }
         for (std::uint32_t i = 0; i < d_.stores.size(); ++i) {
-            add({item_kind::store, i, d_.stores[i].scope});
-            for (axis_id a = d_.stores[i].scope;; a = at_.parent(a)) {
+            const axis_id within = d_.stores[i].sum != nothing ? d_.stores[i].sum : d_.stores[i].scope;
+            add({item_kind::store, i, within});
+            for (axis_id a = within;; a = at_.parent(a)) {
                 scopes_[a].stores = true;
                 if (a == nothing) break;
             }

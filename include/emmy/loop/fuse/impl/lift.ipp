@@ -181,7 +181,7 @@ private:
             o.stored = read(o, from, at);
             return {};
         }
-        o.fold_axis = v_.own_axis(static_cast<std::uint32_t>(o.axes.size()), shape(from)[folded]);
+        o.fold_axis = v_.own_fold_axis(static_cast<std::uint32_t>(o.axes.size()), shape(from)[folded]);
         std::vector<expr_id> inner(at.begin(), at.end());
         inner[folded] = v_.axis_expr(o.fold_axis);
         o.folded = read(o, from, inner);

@@ -26,7 +26,7 @@ private:
                     const rewriter::sigma s = rewrite_.substitution(std::array{b}, std::array{to});
                     for (draft_store& store : d.stores) {
                         store.stored = rewrite_.normalised(rewrite_.substitute(store.stored, s));
-                        if (store.scope == b) store.scope = a;
+                        if (store.sum == b) store.sum = a;
                     }
                     return true;
                 }

@@ -15,7 +15,7 @@ public:
         for (const draft_store& s : d.stores) {
             for (const expr_id e : s.index) reach_names(e);
             reach(s.stored);
-            for (axis_id a = s.scope; a != nothing && v_.axes[a].role != axis_role::fold; a = v_.axes[a].parent) free_.insert({v_.axes[a].depth, a});
+            for (axis_id a = s.scope; a != nothing; a = v_.axes[a].parent) free_.insert({v_.axes[a].depth, a});
         }
     }
 

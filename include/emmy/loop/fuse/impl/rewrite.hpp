@@ -20,19 +20,23 @@ public:
         return v_.intern_list(flat);
     }
 
-    /// Index entries under a substitution, simplified under static ranges. `value(v)` gives what a value inside an index becomes.
+    /// Coordinates under a substitution, simplified under static ranges. `value(v)` gives what a value inside an index becomes.
     template <class Value>
     expr_id index(expr_id e, sigma s, Value&& value) {
+        return p_.indices.simplify_static(put(e, s, value));
+    }
+    /// The same as it stands.
+    template <class Value>
+    expr_id put(expr_id e, sigma s, Value&& value) {
         if (const std::uint32_t known = exprs_.find(e, s); known != pair_memo::absent) return known;
         bool pure = true;
-        const expr_id put = replace_names(v_.exprs, e, [&](name_id name) -> expr_id {
+        const expr_id out = replace_names(v_.exprs, e, [&](name_id name) -> expr_id {
             if (const value_id inside = v_.value_of(name); inside != nothing) return pure = false, v_.value_expr(value(inside));
             const auto flat = v_.list(s);
             for (std::size_t i = 0; i < flat.size(); i += 2)
                 if (flat[i] == name) return flat[i + 1];
             return no_expr;
         });
-        const expr_id out = p_.indices.simplify_static(put);
         if (pure) exprs_.set(e, s, out);  // what a value becomes depends on who asks
         return out;
     }
@@ -53,18 +57,9 @@ public:
     }
 
     /// Every index under all ranges and in canonical order; decided branches dropped.
-    value_id normalised(value_id v) {
-        if (v < normal_.size() && normal_[v] != nothing) return normal_[v];
-        const value_id out = rebuild(v, [&](expr_id e) { return normal_index(e); }, [&](value_id a) { return normalised(a); }, [](axis_id a) { return a; });
-        if (normal_.size() <= v) normal_.resize(v_.size(), nothing);
-        return normal_[v] = out;
-    }
-    expr_id normal_index(expr_id e) {
-        return p_.indices.simplify(replace_names(v_.exprs, e, [&](name_id name) -> expr_id {
-            const value_id inside = v_.value_of(name);
-            return inside == nothing ? no_expr : v_.value_expr(normalised(inside));
-        }));
-    }
+    value_id normalised(value_id v) { return normal(v, false); }
+    /// As a cone: see index_rules::simplify_open.
+    value_id simplified_cone(value_id v) { return normal(v, true); }
 
     /// The same value of other parts: `expr(e)` for index entries, `arg(v)` for operands, `axis(a)` for the axis of a fold.
     template <class Expr, class Arg, class Axis>
@@ -87,10 +82,25 @@ public:
     }
 
 private:
+    value_id normal(value_id v, bool cone) {
+        std::vector<value_id>& memo = normal_[cone];
+        if (v < memo.size() && memo[v] != nothing) return memo[v];
+        const value_id out = rebuild(v, [&](expr_id e) { return normal_index(e, cone); }, [&](value_id a) { return normal(a, cone); }, [](axis_id a) { return a; });
+        if (memo.size() <= v) memo.resize(v_.size(), nothing);
+        return memo[v] = out;
+    }
+    expr_id normal_index(expr_id e, bool cone) {
+        const expr_id put = replace_names(v_.exprs, e, [&](name_id name) -> expr_id {
+            const value_id inside = v_.value_of(name);
+            return inside == nothing ? no_expr : v_.value_expr(normal(inside, cone));
+        });
+        return cone ? p_.indices.simplify_open(put) : p_.indices.simplify(put);
+    }
+
     program_graph& p_;
     value_graph& v_;
     pair_memo exprs_, values_;
-    std::vector<value_id> normal_;
+    std::vector<value_id> normal_[2];
 };
 
 }  // namespace emmy::loop::fusion

@@ -46,7 +46,7 @@ public:
             const rewriter::sigma renamed = rewrite_.substitution(std::array{own}, std::array{name});
             for (expr_id& e : s.index) e = p_.indices.simplify(rewrite_.index(e, renamed, [](value_id v) { return v; }));
             s.stored = rewrite_.normalised(rewrite_.substitute(rewrite_.substitute(o.stored, to_loops), renamed));
-            s.scope = r, s.inside_fold = true;
+            s.sum = r;
             return s;
         }
         std::vector<expr_id> in_op_order;  // the operator's axes as it numbers them
@@ -70,7 +70,7 @@ private:
 
     value_id inlined_value(value_id v, op_index reader, rewriter::sigma s) {
         if (const std::uint32_t known = inlined_.find(v, s); known != pair_memo::absent) return known;
-        const auto expr = [&](expr_id e) { return rewrite_.index(e, s, [&](value_id inside) { return inlined_value(inside, reader, s); }); };
+        const auto inside_index = [&](value_id inside) { return inlined_value(inside, reader, s); };
         if (v_.size() > limit_) return v;  // refused by splice()
         value_id out = nothing;
         const value at = v_.at(v);
@@ -79,10 +79,12 @@ private:
             const std::vector<expr_id> index(v_.index(v).begin(), v_.index(v).end());
             std::vector<expr_id> coordinates;
             for (std::size_t d = 0; d < index.size(); ++d) {  // each store entry is one of the producer's axes, in order, or 0
-                if (v_.exprs[p_.ops[from].index[d]].kind == expr_kind::name) coordinates.push_back(expr(index[d]));
+                if (v_.exprs[p_.ops[from].index[d]].kind == expr_kind::name) coordinates.push_back(rewrite_.index(index[d], s, inside_index));
             }
             out = inlined(from, coordinates);
         } else {
+            const bool call = at.kind == value_kind::call;  // its coordinates are coordinates
+            const auto expr = [&](expr_id e) { return call ? rewrite_.index(e, s, inside_index) : rewrite_.put(e, s, inside_index); };
             out = rewrite_.rebuild(v, expr, [&](value_id a) { return inlined_value(a, reader, s); }, [](axis_id a) { return a; });
         }
         inlined_.set(v, s, out);
@@ -93,7 +95,7 @@ private:
     value_id cone(op_index o) {
         if (cones_.size() < p_.ops.size()) cones_.resize(p_.ops.size(), nothing);
         if (cones_[o] != nothing) return cones_[o];
-        const value_id made = rewrite_.normalised(inlined_value(p_.ops[o].folded, o, 0));
+        const value_id made = rewrite_.simplified_cone(inlined_value(p_.ops[o].folded, o, 0));
         p_.ops[o].level = 1 + deepest_call(made);
         return cones_[o] = made;
     }

@@ -19,6 +19,7 @@ constexpr std::uint32_t nothing = 0xffffffffu;
 
 enum class axis_role : std::uint8_t {
     own,   ///< of one lifted operator, before it stands anywhere: shared by all operators with this extent at this place
+    own_fold,  ///< the folded one
     free,  ///< of a kernel: one value of it, one cell
     fold,  ///< of a kernel: summed over
     step   ///< of a rolled recurrence
@@ -77,6 +78,7 @@ public:
 
     // Axes.
     axis_id own_axis(std::uint32_t place, const dim& extent) { return intern_axis(nothing, place, extent, axis_role::own, 0); }
+    axis_id own_fold_axis(std::uint32_t place, const dim& extent) { return intern_axis(nothing, place, extent, axis_role::own_fold, 0); }
     axis_id axis_in(axis_id parent, const dim& extent, axis_role role, std::uint32_t level = 0) {
         return intern_axis(parent, parent == nothing ? 0 : axes[parent].depth + 1, extent, role, level);
     }
