@@ -25,7 +25,13 @@ struct scope_node {
 class scope_tree {
 public:
     explicit scope_tree(const loop::kernel& k, bool unread = false) : b_(k.body), unread_(unread) {
-        for (const loop::buffer& o : k.outputs) outputs_.push_back(text(o.name));
+        const auto written = [&](name_id name) {
+            for (const loop::stmt& s : k.body.stmts)
+                if (s.kind == loop::stmt_kind::write && s.buffer == name) return true;
+            return false;
+        };
+        for (const loop::buffer& o : k.outputs)  // the port of a carried state is declared or not, nothing writes it
+            if (written(o.name)) outputs_.push_back(text(o.name));
         if (!unread_) find_read(b_.top);
         top_ = scope(b_.top, 0);
     }
