@@ -40,15 +40,21 @@ inline result<void> lower_einsum(rewriter& r, node_id n) {
                 w.become(n, op::matmul, {}, {a, b});
                 return {};
             }
-            const range turned = w.make_shape(std::array{w.dims(n)[1], w.dims(n)[0]});
+            std::vector<dim> back = w.sizes(n);
+            std::swap(back[0], back[1]);
+            const range turned = w.make_shape(back);
             const node_id product = w.add(o + "_mm", op::matmul, {}, {a, b}, w.type(n), turned);
             w.become(n, op::transpose, w.axes_attrs(swap), {product});
             return {};
         }
     }
-    std::vector<dim> sizes(order.size());
-    for (std::size_t i = 0; i < operands; ++i)
-        for (std::size_t k = 0; k < letters[i].size(); ++k) sizes[order.find(letters[i][k])] = w.dims(w.input(n, i))[k];
+    std::vector<dim> sizes;
+    for (const char c : order)
+        for (std::size_t i = 0; i < operands; ++i)
+            if (const std::size_t axis = letters[i].find(c); axis != std::string::npos) {
+                sizes.push_back(w.dims(w.input(n, i))[axis]);
+                break;
+            }
     range whole = w.make_shape(sizes);
     const dtype math = is_half(w.type(n)) ? dtype::f32 : w.type(n);
     node_id product = no_node;
