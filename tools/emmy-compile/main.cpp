@@ -1,4 +1,4 @@
-#include <emmy-compile/report.hpp>
+#include <emmy-compile/early_stages.hpp>
 
 #include <common/cli.hpp>
 #include <common/dump.hpp>
@@ -12,35 +12,6 @@ using namespace emmy;
 namespace {
 
 constexpr std::string_view tool = "emmy-compile";
-
-/// Stages that are there from the program alone, whatever the target.
-result<std::string> early_stage(const compile::settings& asked, const tools::target& target, const std::optional<program::graph>& file_program) {
-    compile::stage_texts out(asked);
-    if (asked.stage == "program") {
-        EMMY_TRY(programs, compile::load_programs(asked, target.card, file_program));
-        for (const compile::named_program& p : programs) {
-            if (out.json()) {
-                std::string text;
-                json::writer w(text);
-                program::write_program(w, p.graph);
-                out.add_wire(p.name, std::move(text));
-            } else {
-                out.add(p.name, (programs.size() > 1 ? p.name + "\n" : "") + compile::list_program(p.graph));
-            }
-        }
-        return out.render();
-    }
-    EMMY_TRY(kernels, compile::load_kernels(asked, target.card, file_program));
-    for (const tools::subject& k : kernels) {
-        if (asked.stage == "loop") {
-            out.json() ? out.add_wire(k.kernel.name, loop::kernel_text(k.kernel)) : out.add(k.kernel.name, loop::print(k.kernel));
-        } else {
-            EMMY_TRY(text, compile::fold_stage(k));
-            out.add(k.kernel.name, std::move(text));
-        }
-    }
-    return out.render();
-}
 
 /// Stages and reports behind the pick. Returns the exit code.
 result<int> late_stages(const compile::settings& asked, const tools::target& target, const std::optional<program::graph>& file_program, std::string& out) {
@@ -110,8 +81,8 @@ result<int> compile_all(compile::settings asked, std::string& out) {
     }
     if (file_program && !asked.common.realization.empty()) return refuse(fault_kind::user, "found --realization beside a program file, expected a golden file", "--realization");
     EMMY_TRY(target, compile::choose_target(asked));
-    if (asked.stage == "program" || asked.stage == "loop" || asked.stage == "fold") {
-        EMMY_TRY(text, early_stage(asked, target, file_program));
+    if (compile::is_early(asked.stage)) {
+        EMMY_TRY(text, compile::early_stage(asked, target, file_program));
         out = std::move(text);
         return tools::exit_fine;
     }
@@ -128,7 +99,7 @@ int main(int argc, char** argv) {
     tools::verb& v = line.self();
     v.positional("FILE", asked.input, "A traced program, or a golden file", false)
         .common(tools::takes::db | tools::takes::device | tools::takes::input | tools::takes::pin | tools::takes::output | tools::takes::dump | tools::takes::progress | tools::takes::seed, asked.common)
-        .choice("--stage", asked.stage, compile::stages, "Show the kernels at this stage instead of the pick: program, loop, fold, fork, kernel or text")
+        .choice("--stage", asked.stage, compile::stages, "Show the kernels at this stage instead of the pick: program, primitive, loop, fold, fork, kernel or text")
         .option("--target", asked.target, "Compile for a card (name, alias, file slug) or a bare sm_NN; default: this processor, or the card of --golden")
         .flag("--explain", asked.explain, "The whole report of each decision")
         .flag("--strict-evidence", asked.strict, "Refuse (exit 1) a schedule that no measured row or pin decides")

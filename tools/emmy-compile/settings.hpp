@@ -12,7 +12,7 @@
 
 namespace emmy::compile {
 
-inline const std::vector<std::string> stages{"program", "loop", "fold", "fork", "kernel", "text"};
+inline const std::vector<std::string> stages{"program", "primitive", "loop", "fold", "fork", "kernel", "text"};
 
 struct settings {
     tools::common_options common;

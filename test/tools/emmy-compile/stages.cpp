@@ -14,7 +14,7 @@ const char* const operators[] = {"matmul(x0: f16[512,256], x1: f16[256,128])", "
 BOOST_AUTO_TEST_CASE(early_stages_are_approved) {
     std::string all;
     for (const char* op : operators)
-        for (const char* stage : {"program", "loop", "fold"}) {
+        for (const char* stage : {"program", "primitive", "loop", "fold"}) {
             const auto ran = run_tool("emmy-compile", "--op '" + std::string(op) + "' --stage " + stage);
             BOOST_TEST(ran.code == 0);
             BOOST_TEST(ran.err == "");
@@ -29,6 +29,11 @@ BOOST_AUTO_TEST_CASE(machine_forms_are_the_wires) {
     const auto parsed = emmy::json::document::parse(program.out);
     BOOST_REQUIRE(parsed.has_value());
     BOOST_TEST(emmy::program::read_program(parsed->root()).has_value());
+    const auto primitive = run_tool("emmy-compile", op + "--stage primitive --json -");
+    const auto lowered = emmy::json::document::parse(primitive.out);
+    BOOST_REQUIRE(lowered);
+    BOOST_TEST(lowered->root().find("schema")->text() == "emmy.primitive/1");
+    BOOST_TEST(emmy::program::read_program(*lowered->root().find("program")).has_value());
     const auto body = run_tool("emmy-compile", op + "--stage loop --json -");
     BOOST_TEST(emmy::loop::parse_kernel(body.out).has_value());
     // A program file gives what the operator gives.
