@@ -1,4 +1,6 @@
 #pragma once
 /// Public header of fold/: the fold tree of a kernel and the affine form of its accesses.
 #include <emmy/fold/access.hpp>
+#include <emmy/fold/order.hpp>
+#include <emmy/fold/stages.hpp>
 #include <emmy/fold/tree.hpp>

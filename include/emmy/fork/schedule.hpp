@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy/core/config.hpp>
 #include <emmy/core/result.hpp>
+#include <emmy/fold/stages.hpp>
 #include <emmy/fold/tree.hpp>
 #include <emmy/fork/target.hpp>
 #include <emmy/knob/raster.hpp>
@@ -39,7 +40,9 @@ enum class cpu_form : std::uint8_t {
     rows,         ///< folds along adjacent elements: WORK, REDUCE, STAGE, RASTER
     columns,      ///< folds across rows, adjacent outputs: WORK, REDUCE, RASTER
     contraction,  ///< sums of products with an outer and an inner output axis: WORK, TILE, REDUCE, STAGE, RASTER
-    cells         ///< anything else that lifts: one cell at a time: WORK, REDUCE, RASTER
+    cells,        ///< anything else that lifts: one cell at a time: WORK, REDUCE, RASTER
+    ordered,      ///< what has no fold tree: statement after statement: WORK, RASTER
+    staged        ///< several steps over tables, each of one of the forms above: WORK, TILE, REDUCE, STAGE, RASTER for all steps
 };
 
 /// What lowering and legality know about a kernel on a target.
@@ -56,6 +59,7 @@ struct cpu_facts {
     fold::value_id kept = fold::none, kept_again = fold::none;
     bool sweeps = false;                   ///< rows: a later sweep stores along one axis
     bool has_fold = false;
+    bool deals = false;                    ///< ordered: an outermost free loop is dealt to the team
 };
 
 /// A kernel that one nest of code computes: the kernel itself, or one step of it.
@@ -63,6 +67,13 @@ struct cpu_part {
     loop::kernel kernel;
     fold::tree tree;
     cpu_facts facts;
+};
+
+/// A kernel that runs as several: what fold::stages() made of it.
+struct cpu_stages {
+    std::vector<fold::table> tables;
+    std::vector<cpu_part> parts;           ///< by level
+    std::vector<std::uint32_t> levels;     ///< per part; all members of a team finish one before any begins the next
 };
 
 /// The schedule rows of one kernel on one target, in fixed order, the default first. Holds its own copy of the kernel. Never changes
@@ -77,6 +88,8 @@ public:
     EMMY_DECL const fold::tree& tree() const;
     EMMY_DECL const cpu_target& target() const;
     EMMY_DECL const cpu_facts& facts() const;
+    EMMY_DECL const cpu_stages& stages() const;                   ///< of the staged form
+    EMMY_DECL cpu_row part_row(std::size_t part, const cpu_row& row) const;  ///< what a row of the staged form means for one part
     EMMY_DECL const cpu_part& whole() const;                      ///< the three above but the target
 
     EMMY_DECL std::span<const cpu_row> rows() const;              ///< every legal row; rows()[0] is the safe default

@@ -80,6 +80,8 @@ struct program {
     text_pool names;
     bool uses_barrier = false;
     int counter = 0;                       ///< of fresh names
+    std::vector<memory_id> part_slabs;     ///< of f32, in order of use: the next part of a staged kernel uses them again
+    std::size_t slabs_in_use = 0;
 };
 
 }  // namespace emmy::kernel

@@ -1,5 +1,6 @@
 #pragma once
 #include <emmy/fold/access.hpp>
+#include <emmy/fold/order.hpp>
 #include <emmy/core/numeric.hpp>
 #include <emmy/fork/schedule.hpp>
 #include <emmy/loop/op_table.hpp>
@@ -11,6 +12,8 @@ namespace emmy::fork {
 
 struct cpu_schedules::state : cpu_part {
     cpu_target target;
+    cpu_stages steps;
+    std::vector<cpu_row> part_rows;      ///< staged: the default row of every part
     std::vector<std::string> fold_keys;  ///< keys of REDUCE
     std::vector<cpu_row> rows;
 };
@@ -38,7 +41,9 @@ bool lanes_work(const loop::kernel& k, const fold::tree& t, std::uint32_t axis, 
             case loop::stmt_kind::load:
             case loop::stmt_kind::write: {
                 const loop::buffer* buffer = fold::find_buffer(k, st.buffer);
-                if (buffer == nullptr || reads_as_integer(buffer->type) || buffer->type == dtype::f64 || reads_as_integer(t.types[s])) return false;
+                if (buffer == nullptr) return false;
+                const dtype type = st.kind == loop::stmt_kind::load ? t.types[s] : buffer->type;
+                if (reads_as_integer(type) || type == dtype::f64) return false;
                 for (const auto& g : t.gathers[s])
                     if ((t.depends[g.second] >> axis & 1) != 0) return false;
                 const auto offset = fold::flatten(k, buffer->shape, b.expressions(st.index));
@@ -190,8 +195,8 @@ std::string spelled(const typename F::value_type& v) {
 inline bool in(int x, std::initializer_list<int> list) { return std::find(list.begin(), list.end(), x) != list.end(); }
 
 /// Bytes of one member's panels under a contraction row.
-inline std::uint64_t panel_bytes(const cpu_schedules::state& s, const cpu_row& r) {
-    const std::uint64_t columns = std::uint64_t{r.work.n} * r.tile.fn * static_cast<std::uint64_t>(s.target.lanes()), rows = std::uint64_t{r.work.m} * r.tile.fm;
+inline std::uint64_t panel_bytes(const cpu_part& s, const cpu_target& target, const cpu_row& r) {
+    const std::uint64_t columns = std::uint64_t{r.work.n} * r.tile.fn * static_cast<std::uint64_t>(target.lanes()), rows = std::uint64_t{r.work.m} * r.tile.fm;
     std::uint64_t kc = 128u * r.stage.depth, bytes = columns * kc;
     if (r.stage.by != knob::transport::smem) bytes += rows * kc;
     const bool one_chunk = is_static(s.tree, s.facts.k_axis) && extent(s.tree, s.facts.k_axis) <= static_cast<std::int64_t>(kc);
@@ -199,7 +204,7 @@ inline std::uint64_t panel_bytes(const cpu_schedules::state& s, const cpu_row& r
 }
 
 /// The rules, each once: enumeration and refusal both ask here.
-inline result<void> legal(const cpu_schedules::state& s, const cpu_row& r) {
+inline result<void> legal(const cpu_part& s, const cpu_target& target, const cpu_row& r) {
     using knob::coop_mode, knob::raster_axis, knob::tile_form, knob::transport, knob::work_form;
     const cpu_facts& f = s.facts;
     const fold::tree& t = s.tree;
@@ -227,7 +232,7 @@ inline result<void> legal(const cpu_schedules::state& s, const cpu_row& r) {
             if (tiled && !f.vectors) return tile("no text: the inner axis is not adjacent in memory");
             if (r.tile.fm != 1 || !in(r.tile.fn, {1, 2, 3, 4, 8})) return tile("f1, f2, f3, f4, f8 or no text");
             if (threads && (r.work.m != 1 || !in(r.work.n, {8, 64, 512}))) return work("t8, t64, t512 or no text");
-            if (threads && inner_static && r.work.n > 8 && std::int64_t{r.work.n} / 8 * (tiled ? r.tile.fn * s.target.lanes() : 1) >= inner) return work("a smaller t: one item would hold the whole inner axis");
+            if (threads && inner_static && r.work.n > 8 && std::int64_t{r.work.n} / 8 * (tiled ? r.tile.fn * target.lanes() : 1) >= inner) return work("a smaller t: one item would hold the whole inner axis");
             return {};
         case cpu_form::rows:
             if (tiled) return tile("no text: the kernel has no output tile");
@@ -236,7 +241,7 @@ inline result<void> legal(const cpu_schedules::state& s, const cpu_row& r) {
             if (!coop) {
                 if (threads) return work("no text: without coop there are no lanes");
             } else {
-                if (!in(r.work.n, {4, 8, 16}) || r.work.n > s.target.lanes()) return work("t4, t8 or t16 lanes, at most " + std::to_string(s.target.lanes()));
+                if (!in(r.work.n, {4, 8, 16}) || r.work.n > target.lanes()) return work("t4, t8 or t16 lanes, at most " + std::to_string(target.lanes()));
                 if (!in(r.work.m, {1, 4, 16, 64})) return work("items of 1, 4, 16 or 64 rows");
             }
             if (r.stage.by != transport::direct) {
@@ -265,7 +270,15 @@ inline result<void> legal(const cpu_schedules::state& s, const cpu_row& r) {
             if (threads && (r.work.m != 1 || !in(r.work.n, {8, 64}))) return work("t8, t64 or no text");
             if (!in(r.reduce.accumulators, {1, 2, 4})) return reduce("r2, r4 or no text");
             return {};
-        case cpu_form::contraction: break;
+        case cpu_form::ordered:
+            if (tiled) return tile("no text: statements run one after another");
+            if (coop || r.reduce.accumulators != 1) return reduce("no text: statements run one after another");
+            if (r.stage.by != transport::direct) return stage("no text: statements run one after another");
+            if (threads && !f.deals) return work("no text: nothing can run side by side");
+            if (threads && (r.work.m != 1 || !in(r.work.n, {8, 64}))) return work("t8, t64 or no text");
+            return {};
+        case cpu_form::contraction:
+        case cpu_form::staged: break;
     }
     // Contraction.
     if (coop) return reduce("r<n> or no text: a contraction folds in its register tile");
@@ -278,8 +291,8 @@ inline result<void> legal(const cpu_schedules::state& s, const cpu_row& r) {
     }
     if (!(r.reduce == knob::reduce{})) return reduce("no text beside a tile");
     if (!in(r.tile.fn, {1, 2, 3, 4}) || !in(r.tile.fm, {1, 2, 4, 6, 8, 10, 12, 14})) return tile("fn of 1 to 4, fm of 1, 2, 4, 6, 8, 10, 12, 14");
-    if (r.tile.fn * r.tile.fm + r.tile.fn + 1 > s.target.vector_registers) return tile("fn * fm + fn + 1 <= " + std::to_string(s.target.vector_registers) + " vector registers");
-    const std::int64_t columns = std::int64_t{r.tile.fn} * s.target.lanes(), M = extent(t, f.m_axis), K = extent(t, f.k_axis);
+    if (r.tile.fn * r.tile.fm + r.tile.fn + 1 > target.vector_registers) return tile("fn * fm + fn + 1 <= " + std::to_string(target.vector_registers) + " vector registers");
+    const std::int64_t columns = std::int64_t{r.tile.fn} * target.lanes(), M = extent(t, f.m_axis), K = extent(t, f.k_axis);
     const bool m_static = is_static(t, f.m_axis), k_static = is_static(t, f.k_axis);
     if (m_static && r.tile.fm > 1 && r.tile.fm >= 2 * M) return tile("fewer rows than twice the outer extent " + std::to_string(M));
     if (inner_static && r.tile.fn > 1 && columns >= 2 * inner) return tile("fewer columns than twice the inner extent " + std::to_string(inner));
@@ -297,7 +310,7 @@ inline result<void> legal(const cpu_schedules::state& s, const cpu_row& r) {
         if (!in(r.stage.depth, {1, 2, 3, 4, 8})) return stage("d1, d2, d3, d4 or d8");
         const int before = r.stage.depth == 8 ? 4 : r.stage.depth - 1;
         if (k_static && r.stage.depth > 1 && std::int64_t{before} * 128 >= K) return stage("a smaller depth: the reduced extent is " + std::to_string(K));
-        if (panel_bytes(s, r) > 4 * s.target.l2_bytes) return work("panels of at most " + std::to_string(4 * s.target.l2_bytes) + " bytes (four times the second cache)");
+        if (panel_bytes(s, target, r) > 4 * target.l2_bytes) return work("panels of at most " + std::to_string(4 * target.l2_bytes) + " bytes (four times the second cache)");
     }
     if (r.raster.along != raster_axis::none) {
         if (r.raster.along != raster_axis::m || r.raster.group != 8) return refuse(illegal("RASTER", spelled<knob::RASTER>(r.raster), "gm8 or no text"));
@@ -307,12 +320,12 @@ inline result<void> legal(const cpu_schedules::state& s, const cpu_row& r) {
     return {};
 }
 
-inline cpu_row default_row(const cpu_schedules::state& s) {
+inline cpu_row default_row(const cpu_part& s, const cpu_target& target) {
     using knob::coop_mode, knob::tile_form, knob::transport, knob::work_form;
     const auto t = [](int n, int m = 1) { return knob::work{work_form::threads, static_cast<std::uint16_t>(m), static_cast<std::uint16_t>(n)}; };
     cpu_row r;
     const cpu_facts& f = s.facts;
-    const int lanes = s.target.lanes();
+    const int lanes = target.lanes();
     switch (f.form) {
         case cpu_form::map:
             if (f.vectors) r.tile.form = tile_form::scalar, r.tile.fn = 4;
@@ -326,11 +339,13 @@ inline cpu_row default_row(const cpu_schedules::state& s) {
             r.work = t(32);
             r.reduce.coop = coop_mode::transposed, r.reduce.vector = 4;
             break;
-        case cpu_form::cells: break;
+        case cpu_form::cells:
+        case cpu_form::ordered:
+        case cpu_form::staged: break;
         case cpu_form::contraction: {
             const std::int64_t M = extent(s.tree, f.m_axis), N = extent(s.tree, f.lane_axis), K = extent(s.tree, f.k_axis);
             r.tile.form = tile_form::scalar;
-            r.tile.fn = 2, r.tile.fm = static_cast<std::uint16_t>(s.target.vector_registers >= 32 ? 12 : 4);
+            r.tile.fn = 2, r.tile.fm = static_cast<std::uint16_t>(target.vector_registers >= 32 ? 12 : 4);
             for (int fm : {8, 6, 4, 2, 1})
                 if (r.tile.fm > M && fm < r.tile.fm) r.tile.fm = static_cast<std::uint16_t>(fm);
             if (lanes >= N) r.tile.fn = 1;
@@ -339,24 +354,24 @@ inline cpu_row default_row(const cpu_schedules::state& s) {
             r.stage = {transport::async, static_cast<std::uint16_t>(K <= 128 ? 1 : 2), 1};
             int n = 4, m = 4;
             while (n < 16 && n * columns < N) n *= 2;
-            const std::int64_t share = std::min<std::int64_t>(512, (M + s.target.cores - 1) / s.target.cores);
+            const std::int64_t share = std::min<std::int64_t>(512, (M + target.cores - 1) / target.cores);
             for (int x : {8, 11, 16, 22, 32, 43})
                 if (std::int64_t{m} * r.tile.fm < share) m = x;
             r.work = t(n, m);
             for (int x : {32, 22, 16, 11, 8, 4})
-                if (!legal(s, r) && x < r.work.m) r.work.m = static_cast<std::uint16_t>(x);
-            if (!legal(s, r)) r = cpu_row{};
+                if (!legal(s, target, r) && x < r.work.m) r.work.m = static_cast<std::uint16_t>(x);
+            if (!legal(s, target, r)) r = cpu_row{};
             break;
         }
     }
     return r;
 }
 
-inline std::vector<cpu_row> enumerate(const cpu_schedules::state& s) {
+inline std::vector<cpu_row> enumerate(const cpu_part& s, const cpu_target& target) {
     using knob::coop_mode, knob::raster_axis, knob::tile_form, knob::transport, knob::work_form;
-    std::vector<cpu_row> out{default_row(s)};
+    std::vector<cpu_row> out{default_row(s, target)};
     const auto offer = [&](const cpu_row& r) {
-        if (!(r == out.front()) && legal(s, r)) out.push_back(r);
+        if (!(r == out.front()) && legal(s, target, r)) out.push_back(r);
     };
     const auto t = [](int n, int m = 1) { return knob::work{work_form::threads, static_cast<std::uint16_t>(m), static_cast<std::uint16_t>(n)}; };
     const auto f = [](int fn, int fm = 1) {
@@ -393,6 +408,10 @@ inline std::vector<cpu_row> enumerate(const cpu_schedules::state& s) {
             for (const knob::work& w : {knob::work{}, t(8), t(64)})
                 for (int r : {1, 2, 4}) offer({w, {}, coop(coop_mode::none, r), {}, {}});
             break;
+        case cpu_form::staged: break;
+        case cpu_form::ordered:
+            for (const knob::work& w : {t(8), t(64)}) offer({w, {}, {}, {}, {}});
+            break;
         case cpu_form::contraction: {
             for (int r : {1, 2, 4}) offer({{}, {}, coop(coop_mode::none, r), {}, {}});
             std::vector<knob::stage> stages{{}};
@@ -403,7 +422,7 @@ inline std::vector<cpu_row> enumerate(const cpu_schedules::state& s) {
                 for (int m : {4, 8, 11, 16, 22, 32, 43, 64, 86}) works.push_back(t(n, m));
             for (int fn : {1, 2, 3, 4})
                 for (int fm : {1, 2, 4, 6, 8, 10, 12, 14}) {
-                    if (fn * fm + fn + 1 > s.target.vector_registers) continue;
+                    if (fn * fm + fn + 1 > target.vector_registers) continue;
                     for (const knob::work& w : works)
                         for (const knob::stage& st : stages)
                             for (const knob::raster& ra : {knob::raster{}, knob::raster{raster_axis::m, 8}}) offer({w, f(fn, fm), {}, st, ra});
@@ -413,6 +432,95 @@ inline std::vector<cpu_row> enumerate(const cpu_schedules::state& s) {
     return out;
 }
 
+/// A part's row: its default with the fields that a row of the whole kernel states, where they are legal for it.
+inline cpu_row part_row(const cpu_part& part, const cpu_target& target, const cpu_row& base, const cpu_row& row) {
+    using knob::transport, knob::work_form, knob::tile_form;
+    cpu_row out = base;
+    const auto take = [&](auto field, const auto& off) {
+        if (row.*field == off) return;
+        cpu_row changed = out;
+        changed.*field = row.*field;
+        if (legal(part, target, changed)) out = changed;
+    };
+    if (part.facts.form == cpu_form::contraction && base.tile.form == tile_form::scalar) {
+        take(&cpu_row::tile, knob::tile{});
+        take(&cpu_row::work, knob::work{});
+        take(&cpu_row::stage, knob::stage{});
+    } else if (part.facts.form == cpu_form::rows && row.reduce.accumulators > 1) {
+        cpu_row changed = out;
+        changed.reduce.accumulators = row.reduce.accumulators;
+        if (legal(part, target, changed)) out = changed;
+    }
+    return out;
+}
+
+/// Rows of the staged form: fields for all parts of a kind; a row that changes no part is none.
+inline std::vector<cpu_row> enumerate_staged(const cpu_schedules::state& s) {
+    using knob::transport, knob::work_form, knob::tile_form;
+    std::vector<cpu_row> out;
+    std::vector<std::vector<cpu_row>> seen;
+    for (const auto& [fn, fm] : {std::pair{0, 0}, {1, 8}, {1, 14}, {2, 4}, {2, 8}, {2, 14}, {4, 6}})
+        for (const auto& [n, m] : {std::pair{0, 0}, {4, 8}, {8, 22}, {16, 43}})
+            for (int depth : {0, 1, 4})
+                for (int chains : {1, 2, 8}) {
+                    cpu_row row;
+                    if (fn > 0) row.tile.form = tile_form::scalar, row.tile.fn = static_cast<std::uint16_t>(fn), row.tile.fm = static_cast<std::uint16_t>(fm);
+                    if (n > 0) row.work = {work_form::threads, static_cast<std::uint16_t>(m), static_cast<std::uint16_t>(n)};
+                    if (depth > 0) row.stage = {transport::async, static_cast<std::uint16_t>(depth), 1};
+                    row.reduce.accumulators = static_cast<std::uint16_t>(chains);
+                    std::vector<cpu_row> meant;
+                    for (std::size_t i = 0; i < s.steps.parts.size(); ++i) meant.push_back(part_row(s.steps.parts[i], s.target, s.part_rows[i], row));
+                    if (std::find(seen.begin(), seen.end(), meant) != seen.end()) continue;
+                    seen.push_back(std::move(meant));
+                    out.push_back(row);
+                }
+    return out;
+}
+/// Whether a row of the staged form is one of its rows; else which knob has a value that none of them has.
+inline result<void> legal_staged(const cpu_schedules::state& s, const cpu_row& r) {
+    if (std::find(s.rows.begin(), s.rows.end(), r) != s.rows.end()) return {};
+    const auto judge = [&]<class F>(F, auto field) -> result<void> {
+        std::string known;
+        for (const cpu_row& row : s.rows) {
+            if (row.*field == r.*field) return {};
+            if (const std::string text = spelled<F>(row.*field); known.find(text) == std::string::npos) known += (known.empty() ? "" : ", ") + text;
+        }
+        return refuse(illegal(F::name, spelled<F>(r.*field), "one of " + known + ": others change no step"));
+    };
+    EMMY_CHECK_OK(judge(knob::RASTER{}, &cpu_row::raster));
+    EMMY_CHECK_OK(judge(knob::REDUCE{}, &cpu_row::reduce));
+    EMMY_CHECK_OK(judge(knob::STAGE{}, &cpu_row::stage));
+    EMMY_CHECK_OK(judge(knob::TILE{}, &cpu_row::tile));
+    EMMY_CHECK_OK(judge(knob::WORK{}, &cpu_row::work));
+    return refuse(illegal("TILE", spelled<knob::TILE>(r.tile), "a tile that the other fields do not make impossible: this row means what a shorter one means"));
+}
+
+/// Takes the kernel apart: false where it stays whole.
+inline bool take_apart(cpu_schedules::state& s, bool lifted) {
+    std::optional<fold::staging> made = fold::stages(s.kernel);
+    if (!made || (lifted && made->stages.size() < 2)) return false;
+    cpu_stages out;
+    for (fold::stage& step : made->stages) {
+        cpu_part part;
+        part.kernel = std::move(step.kernel);
+        result<fold::tree> tree = fold::lift(part.kernel);
+        if (!tree || !check_shapes(part.kernel)) return false;
+        part.tree = std::move(*tree);
+        const auto facts = analyse(part.kernel, part.tree, s.target);
+        if (!facts) return false;
+        part.facts = *facts;
+        out.parts.push_back(std::move(part));
+        out.levels.push_back(step.level);
+    }
+    out.tables = std::move(made->tables);
+    for (const cpu_part& part : out.parts) s.part_rows.push_back(default_row(part, s.target));
+    s.steps = std::move(out);
+    s.facts = {};
+    s.facts.form = cpu_form::staged;
+    for (const cpu_part& part : s.steps.parts) s.facts.has_fold = s.facts.has_fold || part.facts.has_fold;
+    return true;
+}
+
 }  // namespace detail
 
 EMMY_DECL result<cpu_schedules> cpu_schedules::make(const loop::kernel& k, const cpu_target& target) {
@@ -420,16 +528,30 @@ EMMY_DECL result<cpu_schedules> cpu_schedules::make(const loop::kernel& k, const
     auto made = std::make_shared<state>();
     made->kernel = k;
     made->target = target;
-    EMMY_TRY(tree, fold::lift(k));
-    made->tree = std::move(tree);
-    EMMY_CHECK_OK(detail::check_shapes(k));
-    EMMY_TRY(facts, detail::analyse(made->kernel, made->tree, target));
-    made->facts = facts;
+    result<fold::tree> tree = fold::lift(k);
+    const bool lifted = tree && detail::check_shapes(k);
+    if (lifted) {
+        made->tree = std::move(*tree);
+        EMMY_TRY(facts, detail::analyse(made->kernel, made->tree, target));
+        made->facts = facts;
+        if (facts.form == cpu_form::cells) detail::take_apart(*made, true);
+    } else if (!detail::take_apart(*made, false)) {
+        EMMY_CHECK_OK(fold::check_order(k));
+        made->facts.form = cpu_form::ordered;
+        made->facts.deals = fold::body_order(k.body).deals();
+    }
+    if (made->facts.form == cpu_form::staged) {
+        made->fold_keys.assign(1, "REDUCE");
+        made->rows = detail::enumerate_staged(*made);
+        cpu_schedules out;
+        out.state_ = std::move(made);
+        return out;
+    }
     std::vector<fold::term_id> folds;
     for (fold::term_id id = 0; id < made->tree.terms.size(); ++id)
         if (made->tree.terms[id].is_fold()) folds.push_back(id);
     for (fold::term_id id : folds) made->fold_keys.push_back(folds.size() == 1 ? "REDUCE" : "REDUCE@" + made->tree.route(id));
-    made->rows = detail::enumerate(*made);
+    made->rows = detail::enumerate(*made, target);
     cpu_schedules out;
     out.state_ = std::move(made);
     return out;
@@ -441,7 +563,13 @@ EMMY_DECL const cpu_target& cpu_schedules::target() const { return state_->targe
 EMMY_DECL const cpu_facts& cpu_schedules::facts() const { return state_->facts; }
 EMMY_DECL const cpu_part& cpu_schedules::whole() const { return *state_; }
 EMMY_DECL std::span<const cpu_row> cpu_schedules::rows() const { return state_->rows; }
-EMMY_DECL result<void> cpu_schedules::check(const cpu_row& row) const { return detail::legal(*state_, row); }
+EMMY_DECL result<void> cpu_schedules::check(const cpu_row& row) const {
+    return state_->facts.form == cpu_form::staged ? detail::legal_staged(*state_, row) : detail::legal(*state_, state_->target, row);
+}
+EMMY_DECL const cpu_stages& cpu_schedules::stages() const { return state_->steps; }
+EMMY_DECL cpu_row cpu_schedules::part_row(std::size_t part, const cpu_row& row) const {
+    return detail::part_row(state_->steps.parts[part], state_->target, state_->part_rows[part], row);
+}
 
 EMMY_DECL knob_pairs cpu_schedules::pairs(const cpu_row& row) const {
     knob_pairs out;
@@ -449,9 +577,9 @@ EMMY_DECL knob_pairs cpu_schedules::pairs(const cpu_row& row) const {
     const auto add = [&]<class F>(F, const std::string& key, const typename F::value_type& v) { out.emplace_back(key, std::string(F::spell(v).view())); };
     add(knob::RASTER{}, "RASTER", row.raster);
     for (const std::string& key : state_->fold_keys) add(knob::REDUCE{}, key, row.reduce);
-    const bool staged = form == cpu_form::contraction || (form == cpu_form::rows && state_->facts.sweeps);
+    const bool staged = form == cpu_form::contraction || form == cpu_form::staged || (form == cpu_form::rows && state_->facts.sweeps);
     if (staged) add(knob::STAGE{}, "STAGE", row.stage);
-    if (form == cpu_form::contraction || form == cpu_form::map) add(knob::TILE{}, "TILE", row.tile);
+    if (form == cpu_form::contraction || form == cpu_form::map || form == cpu_form::staged) add(knob::TILE{}, "TILE", row.tile);
     add(knob::WORK{}, "WORK", row.work);
     return out;
 }

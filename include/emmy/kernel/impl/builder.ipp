@@ -182,7 +182,8 @@ public:
                           std::to_string(std::bit_cast<std::uint64_t>(n.number));
         bool stable = true;
         for (value_id a : n.args) key += "," + std::to_string(a), stable = stable && !p_.values[a].accumulator;
-        if (n.memory != kernel::none) stable = stable && p_.memories[n.memory].where == space::input;
+        if (n.memory != kernel::none) stable = stable && is_input(n.memory);
+        stable = stable && is_stable(n.at) && is_stable(n.condition);
         if (stable)
             if (const auto found = b.known.find(key); found != b.known.end()) return found->second;
         n.dst = new_value(type, lanes, b);
@@ -191,6 +192,31 @@ public:
         add(b, std::move(n));
         if (stable) b.known.emplace(std::move(key), out);
         return out;
+    }
+    bool is_input(memory_id m) const {
+        for (const loop::buffer& b : k_.inputs)
+            if (p_.memories[m].name == k_.body.text(b.name)) return true;
+        return false;
+    }
+    /// Names no accumulator.
+    bool is_stable(expr_id id) const {
+        if (id == no_expr) return true;
+        const expr& e = p_.exprs[id];
+        if (e.kind == expr_kind::name) {
+            const std::string_view text = p_.names.text(e.name);
+            if (text.front() != 'v') return true;
+            std::size_t v = 0;
+            for (char c : text.substr(1)) v = v * 10 + static_cast<std::size_t>(c - '0');
+            return v >= p_.values.size() || !p_.values[v].accumulator;
+        }
+        if (e.kind == expr_kind::call) {
+            for (expr_id a : p_.exprs.args(e))
+                if (!is_stable(a)) return false;
+            return true;
+        }
+        if (e.kind == expr_kind::binary) return is_stable(e.a) && is_stable(e.b);
+        if (e.kind == expr_kind::ternary) return is_stable(e.a) && is_stable(e.b) && is_stable(e.c);
+        return e.kind != expr_kind::cast || is_stable(e.a);
     }
     value_id literal(block& b, double x) { return pure(b, {.kind = node_kind::assign, .number = x}, dtype::f32, 1); }
     value_id apply(block& b, loop::op o, std::vector<value_id> args, dtype type = dtype::f32) {
@@ -224,8 +250,16 @@ public:
         add(b, std::move(n));
     }
     memory_id slab(block& b, space where, std::uint64_t elements) {
-        p_.memories.push_back({where, dtype::f32, {}, elements, {}});
-        const auto id = static_cast<memory_id>(p_.memories.size() - 1);
+        memory_id id = kernel::none;
+        if (p_.slabs_in_use < p_.part_slabs.size()) {
+            id = p_.part_slabs[p_.slabs_in_use];
+            p_.memories[id].elements = std::max(p_.memories[id].elements, elements);
+        } else {
+            p_.memories.push_back({where, dtype::f32, {}, elements, {}});
+            id = static_cast<memory_id>(p_.memories.size() - 1);
+            p_.part_slabs.push_back(id);
+        }
+        ++p_.slabs_in_use;
         add(b, {.kind = node_kind::slab, .memory = id});
         return id;
     }

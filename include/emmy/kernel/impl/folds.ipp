@@ -38,7 +38,7 @@ public:
     bool may_stream(fold::value_id s) const {
         const loop::stmt& st = k_.body.stmts[s];
         const loop::buffer* b = fold::find_buffer(k_, st.buffer);
-        if (b->type != dtype::f32) return false;
+        if (b->type != dtype::f32 || p_.memories[memory_of(st.buffer)].where != space::output) return false;
         const auto terms = fold::flatten(k_, b->shape, k_.body.expressions(st.index));
         for (const fold::offset_term& term : *terms) {
             const bool axis = term.atom != no_expr && k_.body.exprs[term.atom].kind == expr_kind::name && term.coefficient == 1 && term.symbols.empty();

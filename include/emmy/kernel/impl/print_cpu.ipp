@@ -457,24 +457,28 @@ private:
 
     void load(const node& n) {
         const value& to = p_.values[n.dst];
-        const memory& m = p_.memories[n.memory];
+        memory m = p_.memories[n.memory];
         const std::string at = term(n.at), w = std::to_string(n.lanes);
-        std::string read;
+        std::string read, from = name(n.memory);
+        if (to.type != m.type && m.where == space::input && byte_size(to.type) == byte_size(m.type)) {  // the same bits under another type
+            if (std::string_view(c_type(to.type)) != c_type(m.type)) from = "((const " + std::string(c_type(to.type)) + "*)" + from + ")";
+            m.type = to.type;
+        }
         if (reads_as_integer(m.type)) {
-            read = name(n.memory) + "[" + at + "]";
+            read = from + "[" + at + "]";
             if (m.type == dtype::boolean) read += " != 0";
             if (!reads_as_integer(to.type)) read = to.type == dtype::f64 ? "(double)" + read : "(float)(" + read + ")";
             else if (to.type != m.type && to.type != dtype::i64) read = wrapped(to.type, read);
         } else if (m.type == dtype::f64) {
-            read = name(n.memory) + "[" + at + "]";
+            read = from + "[" + at + "]";
         } else {
             const std::string function = "load_" + std::string(token(m.type)) + "_";
             if (n.lanes > 1 && n.stride != 1) {
                 read = type_of(to) + "{";
-                for (int i = 0; i < n.lanes; ++i) read += (i == 0 ? "" : ", ") + function + "1(" + name(n.memory) + " + " + at + " + " + std::to_string(i * n.stride) + ")";
+                for (int i = 0; i < n.lanes; ++i) read += (i == 0 ? "" : ", ") + function + "1(" + from + " + " + at + " + " + std::to_string(i * n.stride) + ")";
                 read += "}";
             } else {
-                read = function + w + "(" + name(n.memory) + " + " + at + ")";
+                read = function + w + "(" + from + " + " + at + ")";
             }
         }
         line("const " + type_of(to) + " " + v(n.dst) + " = " + read + ";");
@@ -576,7 +580,8 @@ private:
                 const std::string type = std::string(c_type(m.type)) + "*";
                 const std::string at = m.where == space::shared_slab ? bytes(slabs_->shared, places_[n.memory])
                                                                      : sum(bytes(slabs_->shared, slabs_->shared.size()), bytes(slabs_->part, places_[n.memory])) + " + " + scaled(bytes(slabs_->part, slabs_->part.size()));
-                line(type + " __restrict const " + name(n.memory) + " = (" + type + ")__builtin_assume_aligned(launch->scratch + " + at + ", 64);");
+                // What the team shares changes behind this member's back: no restrict.
+                line(type + (m.where == space::shared_slab ? "" : " __restrict") + " const " + name(n.memory) + " = (" + type + ")__builtin_assume_aligned(launch->scratch + " + at + ", 64);");
                 break;
             }
             case node_kind::team: {

@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/kernel/impl/ordered.ipp>
 #include <emmy/kernel/impl/plans.ipp>
 #include <emmy/kernel/print_cpu.hpp>
 #include <emmy/kernel/text.hpp>
@@ -7,7 +8,8 @@ namespace emmy::kernel {
 
 namespace detail {
 inline void build_part(const fork::cpu_part& part, const fork::cpu_row& row, const fork::cpu_target& target, program& p) {
-    if (part.facts.form == fork::cpu_form::contraction && row.tile.form == knob::tile_form::scalar) contraction_plan(part, row, target, p).build();
+    if (part.facts.form == fork::cpu_form::ordered) ordered_plan(part, row, p).build();
+    else if (part.facts.form == fork::cpu_form::contraction && row.tile.form == knob::tile_form::scalar) contraction_plan(part, row, target, p).build();
     else grid_plan(part, row, target, p).build();
 }
 }  // namespace detail
@@ -28,7 +30,39 @@ EMMY_DECL std::uint64_t cpu_text::scratch_bytes(int parts, std::span<const long 
 EMMY_DECL result<program> lower_program(const fork::cpu_schedules& schedules, const fork::cpu_row& row) {
     EMMY_CHECK_OK(schedules.check(row));
     program p = detail::empty_program(schedules.kernel());
-    detail::build_part(schedules.whole(), row, schedules.target(), p);
+    if (schedules.facts().form != fork::cpu_form::staged) {
+        detail::build_part(schedules.whole(), row, schedules.target(), p);
+        return p;
+    }
+    const fork::cpu_stages& steps = schedules.stages();
+    const auto add = [&](node n) {
+        p.nodes.push_back(std::move(n));
+        return static_cast<node_id>(p.nodes.size() - 1);
+    };
+    for (const fold::table& t : steps.tables) {
+        memory m{space::shared_slab, t.type, t.name, 1, {}};
+        for (const dim& d : t.shape) {
+            if (d.kind == dim::form::number) m.elements *= static_cast<std::uint64_t>(d.number);
+            else
+                for (std::uint32_t i = 0; i < p.symbols.size(); ++i)
+                    if (p.symbols[i] == schedules.kernel().body.text(d.symbol)) m.symbols.push_back(i);
+        }
+        p.memories.push_back(std::move(m));
+        p.body.push_back(add({.kind = node_kind::slab, .memory = static_cast<memory_id>(p.memories.size() - 1)}));
+    }
+    for (std::size_t i = 0; i < steps.parts.size(); ++i) {
+        if (i > 0 && steps.levels[i] != steps.levels[i - 1]) {
+            p.body.push_back(add({.kind = node_kind::barrier}));
+            p.uses_barrier = true;
+        }
+        std::vector<node_id> before = std::move(p.body);
+        p.body.clear();
+        p.slabs_in_use = 0;
+        detail::build_part(steps.parts[i], schedules.part_row(i, row), schedules.target(), p);
+        node scope{.kind = node_kind::tile, .body = std::move(p.body)};
+        p.body = std::move(before);
+        p.body.push_back(add(std::move(scope)));
+    }
     return p;
 }
 
