@@ -55,9 +55,11 @@ private:
 
     const instance& class_of(node_id n) {
         if (const auto found = instances_.find(n); found != instances_.end()) return found->second;
+        const std::vector<axis_id> outer_depends = own_depends_;
         value_key key;
         std::map<node_id, std::uint32_t> seen;
         std::map<axis_id, std::uint32_t> numbers;
+        own_depends_ = g_.nodes[n].depends;
         spell(n, key, seen, numbers, true);
         const auto [at, fresh] = by_key_.emplace(key.text, static_cast<std::uint32_t>(classes_.size()));
         if (fresh) {
@@ -65,9 +67,15 @@ private:
             c.first = n, c.axes = key.axes;
             classes_.push_back(std::move(c));
         }
+        own_depends_ = outer_depends;
         return instances_[n] = {at->second, key.axes};
     }
     void spell_axis(axis_id a, value_key& key, std::map<axis_id, std::uint32_t>& numbers, bool bound = false) {
+        if (g_.axes[a].base != nothing && !has(own_depends_, a)) {
+            spell_axis(g_.axes[a].base, key, numbers);
+            key.text += "/" + std::to_string(g_.axes[a].divisor);
+            return;
+        }
         const auto [at, fresh] = numbers.emplace(a, static_cast<std::uint32_t>(numbers.size()));
         key.text += "$" + std::to_string(at->second);
         if (!fresh) return;
@@ -78,6 +86,7 @@ private:
     void spell_expression(expr_id id, const std::vector<name_meaning>& names, value_key& key, std::map<node_id, std::uint32_t>& seen, std::map<axis_id, std::uint32_t>& numbers) {
         if (id == no_expr) return;
         const expr& e = g_.b.exprs[id];
+        if (const axis_id q = g_.quotient(e, names); q != nothing) return spell_axis(q, key, numbers);
         key.text += "(" + std::to_string(static_cast<int>(e.kind));
         switch (e.kind) {
             case expr_kind::integer:
@@ -171,16 +180,20 @@ private:
         if (!is_product(state)) return;
         const value_node& n = g_.nodes[state];
         std::vector<axis_id> all = n.depends;
-        unite(all, {n.axis});
+        g_.unite(all, {n.axis});
         for (node_id f : g_.nodes[n.args[0]].args) {
-            std::vector<axis_id> missing;
-            for (axis_id a : all)
-                if (!has(g_.nodes[f].depends, a)) missing.push_back(a);
+            std::int64_t missing = 1;          // how often each value of the factor is read
+            for (axis_id a : all) {
+                if (has(g_.nodes[f].depends, a) || missing > (std::int64_t{1} << 40)) continue;
+                missing *= g_.extent(a);
+                for (axis_id q : g_.nodes[f].depends)
+                    if (g_.axes[q].base == a) missing /= std::max<std::int64_t>(1, g_.extent(q));
+            }
             const std::size_t w = work(f);
-            if (missing.empty() || w < 2 || cells(g_.nodes[f].depends) > (std::int64_t{1} << 28)) continue;
+            if (missing <= 1 || w < 2 || cells(g_.nodes[f].depends) > (std::int64_t{1} << 28)) continue;
             // Weights that few rows read are decoded where they are read.
-            if (cells(missing) * static_cast<std::int64_t>(w) < 128) continue;
-            if (reads_only_inputs(f) && cells(g_.nodes[f].depends) > (std::int64_t{1} << 22) && cells(missing) < 2048) continue;
+            if (missing * static_cast<std::int64_t>(w) < 128) continue;
+            if (reads_only_inputs(f) && cells(g_.nodes[f].depends) > (std::int64_t{1} << 22) && missing < 2048) continue;
             const std::uint32_t made = class_of(f).of;
             classes_[made].kept = true;
         }
@@ -246,7 +259,7 @@ private:
         if (n.from == value_node::form::state && is_product(first)) {
             // Vectors run along an axis that only one factor has.
             const auto& f = g_.nodes[n.args[0]].args;
-            const auto is_private = [&](axis_id a) { return has(g_.nodes[f[0]].depends, a) != has(g_.nodes[f[1]].depends, a); };
+            const auto is_private = [&](axis_id a) { return g_.touches(g_.nodes[f[0]].depends, a) != g_.touches(g_.nodes[f[1]].depends, a); };
             for (std::size_t i = grid.size(); i-- > 0;)
                 if (is_private(grid[i])) {
                     const axis_id a = grid[i];
@@ -344,7 +357,7 @@ private:
         }
         // Everything else is a table; the reduced axes of folds inside say how factors are read.
         std::vector<axis_id> reduced;
-        for (node_id x : inside) unite(reduced, {g_.nodes[x].axis});
+        for (node_id x : inside) g_.unite(reduced, {g_.nodes[x].axis});
         std::set<node_id> read;
         const auto visit = [&](auto&& self, node_id v, node_id top) -> void {
             g_.any_of(v, [&](node_id x) {
@@ -398,14 +411,24 @@ private:
         list.push_back(std::move(made));
         return id;
     }
+    static bool is_open(const emission& e, axis_id a) {
+        return std::any_of(e.scopes.begin(), e.scopes.end(), [&](const scope& s) { return s.axis == a; });
+    }
+    /// A coordinate in the open scopes: a quotient by its own loop or from its base.
+    expr_id coordinate(emission& e, axis_id a) const {
+        expr_pool& to = e.k.body.exprs;
+        if (g_.axes[a].base == nothing || is_open(e, a)) return to.name(axis_name(e, a));
+        return to.binary(binary_op::divide, to.name(axis_name(e, g_.axes[a].base)), to.integer(g_.axes[a].divisor));
+    }
     expr_id rebuilt(emission& e, expr_id id, const std::vector<name_meaning>& names) {
         if (id == no_expr) return no_expr;
         const expr x = g_.b.exprs[id];
         expr_pool& to = e.k.body.exprs;
+        if (const axis_id q = g_.quotient(x, names); q != nothing) return coordinate(e, q);
         switch (x.kind) {
             case expr_kind::name:
                 for (const name_meaning& m : names)
-                    if (m.name == x.name) return to.name(m.is_axis ? axis_name(e, m.id) : need(e, m.id));
+                    if (m.name == x.name) return m.is_axis ? coordinate(e, m.id) : to.name(need(e, m.id));
                 return to.integer(0);
             case expr_kind::binary: {
                 const expr_id a = rebuilt(e, x.a, names), b = rebuilt(e, x.b, names);
@@ -426,7 +449,7 @@ private:
         const value_node& v = g_.nodes[n];
         std::size_t at = 0;
         for (std::size_t i = 0; i < e.scopes.size(); ++i)
-            if (e.scopes[i].axis != nothing && has(v.depends, e.scopes[i].axis)) at = i;
+            if (e.scopes[i].axis != nothing && g_.touches(v.depends, e.scopes[i].axis)) at = i;
         std::deque<scope> deeper;
         while (e.scopes.size() > at + 1) {
             deeper.push_front(std::move(e.scopes.back()));
@@ -439,7 +462,7 @@ private:
             const instance& i = instances_.at(n);
             const table& t = out_.tables[classes_[i.of].table];
             std::vector<expr_id> index;
-            for (std::uint32_t place : orders_.at(i.of)) index.push_back(b.exprs.name(axis_name(e, i.axes[place])));
+            for (std::uint32_t place : orders_.at(i.of)) index.push_back(coordinate(e, i.axes[place]));
             st.kind = loop::stmt_kind::load, st.name = name, st.buffer = buffer_of(e, t.name, t.type, t.shape, false), st.index = b.add_expressions(index);
         } else if (v.from == value_node::form::state) {
             e.scopes.push_back({});
@@ -527,6 +550,7 @@ private:
     std::map<std::uint32_t, std::vector<std::uint32_t>> orders_;
     std::vector<std::vector<std::size_t>> roots_;
     std::vector<axis_id> reduced_;
+    std::vector<axis_id> own_depends_;         ///< of the value being spelled
 };
 
 }  // namespace detail

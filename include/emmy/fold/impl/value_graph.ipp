@@ -29,13 +29,17 @@ struct value_node {
     dtype stated = dtype::none;                ///< state: the Accum's dtype
     std::vector<node_id> args;                 ///< a state: the value it accumulates
     std::vector<name_meaning> names;           ///< of its expressions
-    std::vector<axis_id> depends;              ///< sorted
+    std::vector<axis_id> depends;              ///< sorted; no quotient beside its base
+    std::vector<axis_id> index_depends;        ///< the expressions' part of it
     axis_id axis = nothing;                    ///< state: the reduced axis
     dtype type = dtype::none;
 };
+/// A loop's coordinate, or the quotient of one: a value that reads x only as x / c depends on that.
 struct graph_axis {
     dim extent;
     std::uint32_t depth = 0;
+    axis_id base = nothing;                    ///< quotient: of which
+    std::int64_t divisor = 1;
 };
 struct graph_write {
     loop::stmt_id stmt = nothing;
@@ -44,11 +48,6 @@ struct graph_write {
     std::vector<name_meaning> names;
 };
 
-inline void unite(std::vector<axis_id>& to, const std::vector<axis_id>& from) {
-    std::vector<axis_id> out;
-    std::set_union(to.begin(), to.end(), from.begin(), from.end(), std::back_inserter(out));
-    to = std::move(out);
-}
 inline bool has(const std::vector<axis_id>& set, axis_id a) { return std::binary_search(set.begin(), set.end(), a); }
 
 class value_graph {
@@ -66,6 +65,34 @@ public:
     std::int64_t extent(axis_id a) const {
         const dim& d = axes[a].extent;
         return d.kind == dim::form::number || d.has_hint ? d.number : default_hint;
+    }
+    void unite(std::vector<axis_id>& to, const std::vector<axis_id>& from) const {
+        std::vector<axis_id> all, out;
+        std::set_union(to.begin(), to.end(), from.begin(), from.end(), std::back_inserter(all));
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const graph_axis& a = axes[all[i]];
+            const axis_id base = a.base;
+            const bool other = base != nothing && std::any_of(all.begin(), all.end(), [&](axis_id x) { return x != all[i] && axes[x].base == base; });
+            const axis_id kept = other ? base : all[i];  // two quotients of one coordinate: the coordinate
+            if (base != nothing && !other && has(all, base)) continue;
+            if (std::find(out.begin(), out.end(), kept) == out.end()) out.push_back(kept);
+        }
+        std::sort(out.begin(), out.end());
+        to = std::move(out);
+    }
+    /// The set depends on the coordinate or on a quotient of it.
+    bool touches(const std::vector<axis_id>& set, axis_id a) const {
+        return std::any_of(set.begin(), set.end(), [&](axis_id x) { return x == a || axes[x].base == a; });
+    }
+    /// The quotient that an expression is, if it is one that was met.
+    axis_id quotient(const expr& e, const std::vector<name_meaning>& names) const {
+        if (e.kind != expr_kind::binary || (e.op != binary_op::divide && e.op != binary_op::floor_divide) || b.exprs[e.a].kind != expr_kind::name || b.exprs[e.b].kind != expr_kind::integer) return nothing;
+        for (const name_meaning& m : names)
+            if (m.name == b.exprs[e.a].name && m.is_axis) {
+                const auto found = quotients_.find({m.id, b.exprs[e.b].integer});
+                return found == quotients_.end() ? nothing : found->second;
+            }
+        return nothing;
     }
     bool is(node_id n, loop::op o) const { return nodes[n].from == value_node::form::statement && nodes[n].op == o; }
     /// Some node of the cone of n satisfies `test`; `through`: go on below this node.
@@ -93,16 +120,29 @@ private:
             if (scope_[i].name == n) return &scope_[i];
         return nullptr;
     }
-    bool note(expr_id id, std::vector<name_meaning>& names, std::vector<axis_id>& depends) const {
+    bool note(expr_id id, std::vector<name_meaning>& names, std::vector<axis_id>& depends) {
         if (id == no_expr) return true;
         const expr& e = b.exprs[id];
+        if (e.kind == expr_kind::binary && (e.op == binary_op::divide || e.op == binary_op::floor_divide) && b.exprs[e.a].kind == expr_kind::name && b.exprs[e.b].kind == expr_kind::integer) {
+            const name_meaning* m = find(b.exprs[e.a].name);
+            const std::int64_t c = b.exprs[e.b].integer;
+            if (m != nullptr && m->is_axis && c > 1 && axes[m->id].extent.kind == dim::form::number && axes[m->id].extent.number % c == 0) {
+                const auto [at, fresh] = quotients_.emplace(std::pair{m->id, c}, static_cast<axis_id>(axes.size()));
+                if (fresh) {
+                    graph_axis q = axes[m->id];
+                    q.extent.number /= c, q.base = m->id, q.divisor = c;
+                    axes.push_back(q);
+                }
+                if (std::none_of(names.begin(), names.end(), [&](const name_meaning& known) { return known.name == m->name; })) names.push_back(*m);
+                unite(depends, {at->second});
+                return true;
+            }
+        }
         switch (e.kind) {
             case expr_kind::name: {
                 const name_meaning* m = find(e.name);
                 if (m == nullptr || (!m->is_axis && nodes[m->id].from == value_node::form::running)) return false;
-                for (const name_meaning& known : names)
-                    if (known.name == e.name) return true;
-                names.push_back(*m);
+                if (std::none_of(names.begin(), names.end(), [&](const name_meaning& known) { return known.name == e.name; })) names.push_back(*m);
                 unite(depends, m->is_axis ? std::vector<axis_id>{m->id} : nodes[m->id].depends);
                 return true;
             }
@@ -150,7 +190,9 @@ private:
             unite(n.depends, nodes[m->id].depends);
         }
         for (expr_id e : b.expressions(st.index))
-            if (!note(e, n.names, n.depends)) return false;
+            if (!note(e, n.names, n.index_depends)) return false;
+        if (st.kind == loop::stmt_kind::let && !note(st.value, n.names, n.index_depends)) return false;
+        unite(n.depends, n.index_depends);
         switch (st.kind) {
             case loop::stmt_kind::load: {
                 const loop::buffer* from = find_buffer(k, st.buffer);
@@ -161,7 +203,6 @@ private:
             case loop::stmt_kind::assign: n.type = st.type != dtype::none ? st.type : loop::infer_assign(st.op, types, n.args.size() == 2 && n.args[0] == n.args[1]); break;
             case loop::stmt_kind::select: n.type = loop::infer_select(types); break;
             default:
-                if (!note(st.value, n.names, n.depends)) return false;
                 n.type = loop::infer_let(st.type, loop::is_real(b.exprs, st.value, [&](name_id x) { const name_meaning* m = find(x); return m != nullptr && !m->is_axis && !reads_as_integer(nodes[m->id].type); }));
         }
         scope_.push_back({st.name, false, add(std::move(n))});
@@ -208,8 +249,8 @@ private:
             value_node n;
             n.from = value_node::form::state, n.op = loop::op::add, n.axis = a, n.args = {w.value}, n.type = dtype::f32;
             n.depends = nodes[w.value].depends;
-            if (!has(n.depends, a)) return false;
-            n.depends.erase(std::find(n.depends.begin(), n.depends.end(), a));
+            if (!touches(n.depends, a)) return false;
+            drop(n.depends, a);
             w.value = add(std::move(n));
             w.loops.erase(w.loops.begin() + static_cast<std::ptrdiff_t>(i));
         }
@@ -254,10 +295,13 @@ private:
         return true;
     }
 
+    void drop(std::vector<axis_id>& set, axis_id a) const {
+        set.erase(std::remove_if(set.begin(), set.end(), [&](axis_id x) { return x == a || axes[x].base == a; }), set.end());
+    }
     node_id state(loop::stmt_id accum, node_id value, axis_id axis) {
         value_node n;
         n.from = value_node::form::state, n.op = b.stmts[accum].op, n.stated = b.stmts[accum].type, n.axis = axis, n.args = {value}, n.depends = nodes[value].depends;
-        if (const auto at = std::find(n.depends.begin(), n.depends.end(), axis); at != n.depends.end()) n.depends.erase(at);
+        drop(n.depends, axis);
         n.type = b.stmts[accum].type != dtype::none ? b.stmts[accum].type : loop::infer_accum(b.stmts[accum].op, nodes[value].type);
         return states_[accum] = add(std::move(n));
     }
@@ -279,7 +323,7 @@ private:
         if (!changed) return done[n] = n;
         copy.depends.clear();
         for (node_id a : copy.args) unite(copy.depends, nodes[a].depends);
-        for (const name_meaning& m : copy.names) unite(copy.depends, m.is_axis ? std::vector<axis_id>{m.id} : nodes[m.id].depends);
+        unite(copy.depends, copy.index_depends);
         return done[n] = add(std::move(copy));
     }
     /// Makes the states of a loop. Rescaled ones: with m the pivot's final value, acc = Σ value[maximum(m so far, s) := m].
@@ -342,6 +386,7 @@ private:
     std::vector<name_meaning> scope_;
     std::vector<axis_id> open_;
     std::map<loop::stmt_id, node_id> states_;
+    std::map<std::pair<axis_id, std::int64_t>, axis_id> quotients_;
     int open_folds_ = 0;
 };
 

@@ -20,7 +20,8 @@ struct cpu_schedules::state : cpu_part {
 
 namespace detail {
 
-inline constexpr int largest_extent = 1 << 30;
+/// Tables of a staged kernel beyond this (symbols by their hints) are not made: the kernel stays whole.
+inline constexpr double most_table_bytes = 4e9;
 
 inline std::int64_t extent(const fold::tree& t, std::uint32_t axis) {  // symbolic: its hint
     const dim& d = t.axes[axis].extent;
@@ -499,6 +500,13 @@ inline result<void> legal_staged(const cpu_schedules::state& s, const cpu_row& r
 inline bool take_apart(cpu_schedules::state& s, bool lifted) {
     std::optional<fold::staging> made = fold::stages(s.kernel);
     if (!made || (lifted && made->stages.size() < 2)) return false;
+    double bytes = 0;
+    for (const fold::table& t : made->tables) {
+        double own = static_cast<double>(byte_size(t.type));
+        for (const dim& d : t.shape) own *= static_cast<double>(d.kind == dim::form::number || d.has_hint ? d.number : default_hint);
+        bytes += own;
+    }
+    if (bytes > most_table_bytes) return false;
     cpu_stages out;
     for (fold::stage& step : made->stages) {
         cpu_part part;
