@@ -5,6 +5,8 @@
 #include <emmy/program/impl/infer_products.ipp>
 #include <emmy/program/impl/infer_types.ipp>
 
+#include <optional>
+
 namespace emmy::program {
 namespace detail {
 
@@ -28,6 +30,49 @@ inline result<void> check_sizes(const graph& g, const node& n) {
     return {};
 }
 
+/// A fault of the program's symbols, at "outputs" or "attrs.<key>" of a node.
+struct placed_fault {
+    node_id where = no_node;
+    fault what;
+};
+inline std::optional<placed_fault> symbol_fault(const graph& g) {
+    name_id first = no_name;
+    node_id seen = no_node;
+    std::string_view seen_at;
+    bool sized = false;  // by a hint, or by an input whose dim it is (512 without a hint)
+    for (node_id n = 0; n < g.nodes.size(); ++n) {
+        std::optional<placed_fault> wrong;
+        const auto meet = [&](name_id name, std::string_view field) {
+            if (first == no_name) first = name, seen = n, seen_at = field;
+            if (name == first || wrong) return;
+            wrong = placed_fault{n, fault(fault_kind::input, "found the symbol \"" + std::string(g.text(name)) + "\" beside \"" + std::string(g.text(first)) + "\", expected one in a program", std::string(field))};
+        };
+        const auto expression = [&](const auto& self, expr_id id, std::string_view field) -> void {
+            const expr& e = g.exprs[id];
+            if (e.kind == expr_kind::name) meet(e.name, field);
+            if (e.kind == expr_kind::binary || e.kind == expr_kind::ternary || e.kind == expr_kind::cast) self(self, e.a, field);
+            if (e.kind == expr_kind::binary || e.kind == expr_kind::ternary) self(self, e.b, field);
+            if (e.kind == expr_kind::ternary) self(self, e.c, field);
+        };
+        const auto dims = [&](std::span<const dim> list, std::string_view field) {
+            for (const dim& d : list) {
+                if (d.kind == dim::form::symbol) meet(d.symbol, field);
+                if (d.kind == dim::form::expression) expression(expression, d.value, field);
+                sized = sized || (d.kind == dim::form::symbol && (d.has_hint || g.nodes[n].op == op::input));
+            }
+        };
+        for (const tensor& t : g.outputs_of(g.nodes[n])) dims(g.shape_of(t.shape), "outputs");
+        for (const attribute& a : g.attrs_of(g.nodes[n].attrs)) {
+            if (a.kind == attr_kind::dims) dims(g.shape_of(a.list), a.key == attr::out_shape ? "attrs.out_shape" : "attrs.source_shape");
+            if (a.kind == attr_kind::extents) dims(g.shape_of(a.list), "attrs.shape");
+            if (a.kind == attr_kind::expression) expression(expression, a.value, "attrs.context_value");
+        }
+        if (wrong) return wrong;
+    }
+    if (first == no_name || sized) return std::nullopt;
+    return placed_fault{seen, fault(fault_kind::input, "found the symbol \"" + std::string(g.text(first)) + "\" without a hint and without an input that has it, expected a size to run it at", std::string(seen_at))};
+}
+
 }  // namespace detail
 
 EMMY_DECL result<std::vector<extent>> infer_shape(const graph& g, const node& n) { return detail::inference(g, n).shape(); }
@@ -43,26 +88,9 @@ EMMY_DECL result<void> check_node(const graph& g, const node& n) {
 }
 
 EMMY_DECL result<void> check_symbols(const graph& g) {
-    std::vector<name_id> all = symbols(g);  // bare ones
-    const auto names = [&](const auto& self, expr_id id) -> void {
-        const expr& e = g.exprs[id];
-        if (e.kind == expr_kind::name && std::find(all.begin(), all.end(), e.name) == all.end()) all.push_back(e.name);
-        if (e.kind == expr_kind::binary || e.kind == expr_kind::ternary || e.kind == expr_kind::cast) self(self, e.a);
-        if (e.kind == expr_kind::binary || e.kind == expr_kind::ternary) self(self, e.b);
-        if (e.kind == expr_kind::ternary) self(self, e.c);
-    };
-    for (const dim& d : g.dims)
-        if (d.kind == dim::form::expression) names(names, d.value);
-    if (all.size() > 1) return refuse(fault_kind::input, "found the symbols \"" + std::string(g.text(all[0])) + "\" and \"" + std::string(g.text(all[1])) + "\", expected one at most");
-    if (all.empty()) return {};
-    for (const dim& d : g.dims)  // extents of attributes are bare names: they state no size
-        if (d.kind == dim::form::symbol && d.has_hint) return {};
-    for (const node& n : g.nodes)
-        if (n.op == op::input)
-            for (const tensor& t : g.outputs_of(n))
-                for (const dim& d : g.shape_of(t.shape))
-                    if (d.kind == dim::form::symbol) return {};  // without a hint: default_hint
-    return refuse(fault_kind::input, "found the symbol \"" + std::string(g.text(all[0])) + "\" without a hint and without an input that has it, expected a size to run it at");
+    const auto wrong = detail::symbol_fault(g);
+    if (!wrong) return {};
+    return refuse(fault(wrong->what).at(g.id(wrong->where)));
 }
 
 EMMY_DECL result<void> check_program(const graph& g) {

@@ -1,6 +1,6 @@
 #pragma once
 #include <emmy/core/dim_wire.hpp>
-#include <emmy/program/check.hpp>
+#include <emmy/program/impl/check.ipp>
 #include <emmy/program/pointwise.hpp>
 #include <emmy/program/wire.hpp>
 
@@ -325,12 +325,12 @@ struct reader {
                 return refuse(json::problem(here, "found the node \"" + std::string(g.id(static_cast<node_id>(i))) + "\", expected \"" + std::string(g.id(order[i])) + "\" (nodes are ordered by readiness, then id)"));
             }
         EMMY_CHECK_OK(read_ports(*inputs, f.at("inputs"), *outputs, f.at("outputs"), buffers));
-        if (auto ok = check_symbols(g); !ok) return refuse(json::problem(where, ok.error().message()));
-        for (std::size_t i = 0; i < g.nodes.size(); ++i)
-            if (auto ok = program::check_node(g, g.nodes[i]); !ok) {
-                const fault& found = ok.error();
-                return refuse(fault(found.kind(), found.message() + " (node \"" + std::string(g.id(static_cast<node_id>(i))) + "\")", found.place()).at((list / i).text()));
-            }
+        const auto placed = [&](const fault& found, node_id n) {
+            return refuse(fault(found.kind(), found.message() + " (node \"" + std::string(g.id(n)) + "\")", found.place()).at((list / n).text()));
+        };
+        if (const auto wrong = symbol_fault(g)) return placed(wrong->what, wrong->where);
+        for (node_id n = 0; n < g.nodes.size(); ++n)
+            if (auto ok = program::check_node(g, g.nodes[n]); !ok) return placed(ok.error(), n);
         return {};
     }
     result<void> read_node(const json::value& v, const json::path& here, std::unordered_map<std::string_view, edge>& buffers) {
