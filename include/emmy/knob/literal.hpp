@@ -22,7 +22,8 @@ template <contextual F, fixed_string Text, fixed_string Under>
 consteval typename F::value_type value_of() {
     constexpr auto context = value_of<typename F::under, Under>();
     constexpr auto value = value_of<F, Text>();
-    if constexpr (F::misfit(value, context) != nullptr) say<[] { return refusal{F::name, Text.view(), F::misfit(value, context), 0}.sentence(); }>();
+    if constexpr (F::misfit(value, context) != nullptr)
+        say<[] { return refusal{F::name, Text.view(), F::misfit(value_of<F, Text>(), value_of<typename F::under, Under>()), 0}.sentence(); }>();
     return value;
 }
 

@@ -1,0 +1,10 @@
+// expect: G2 STAGE: found \[d2/smem\], expected no text at an untiled consumer
+#include <emmy/knob.hpp>
+
+using namespace emmy::knob;
+
+#ifdef GOOD
+static_assert(legal<gpu::row_rules, lit<"WORK=w4x1", "TILE=mma_m16n8k16_f16_f32/f4x8/k2", "STAGE=d2/smem">, target_of({9, 0})>);
+#else
+static_assert(legal<gpu::row_rules, lit<"WORK=t128", "REDUCE=coop", "STAGE=d2/smem">, target_of({9, 0})>);
+#endif

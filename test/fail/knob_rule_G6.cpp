@@ -1,0 +1,10 @@
+// expect: G6 STAGE: found \[\], expected a transport through shared memory for wgmma
+#include <emmy/knob.hpp>
+
+using namespace emmy::knob;
+
+#ifdef GOOD
+static_assert(legal<gpu::row_rules, lit<"WORK=w4x1", "TILE=wgmma_m64n64k16_f16_f32/f1x8/k4", "STAGE=d2/smem">, target_of({9, 0})>);
+#else
+static_assert(legal<gpu::row_rules, lit<"WORK=w4x1", "TILE=wgmma_m64n64k16_f16_f32/f1x8/k4", "STAGE=">, target_of({9, 0})>);
+#endif

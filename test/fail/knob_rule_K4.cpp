@@ -1,0 +1,10 @@
+// expect: K4 WORK: found \[w4x1\], expected a warp tile that claims the warps
+#include <emmy/knob.hpp>
+
+using namespace emmy::knob;
+
+#ifdef GOOD
+static_assert(legal<gpu::row_rules, lit<"WORK=w4x1", "TILE=mma_m16n8k16_f16_f32/f4x8/k2">, target_of({9, 0})>);
+#else
+static_assert(legal<gpu::row_rules, lit<"WORK=w4x1", "TILE=">, target_of({9, 0})>);
+#endif
