@@ -1,0 +1,40 @@
+#pragma once
+#include <emmy/knob/rule/gpu.hpp>
+
+#include <string>
+
+namespace emmy::knob {
+
+namespace detail {
+template <class Reads>
+struct words_of_reads {
+    static std::string text() { return "the whole row"; }
+};
+template <family... Fs>
+struct words_of_reads<row<Fs...>> {
+    static std::string text() { return std::string(names_of<Fs...>.view()); }
+};
+}  // namespace detail
+
+/// A list of rules as a Markdown table: id, families read, sentence. What doc/rules.md is made of.
+template <class Rules>
+std::string rule_table() {
+    std::string out = "| rule | reads | says |\n| --- | --- | --- |\n";
+    Rules::each([&]<class R>() {
+        (((((out += "| ") += R::id) += " | ") += detail::words_of_reads<typename R::reads>::text()) += " | ") += R::means;
+        out += " |\n";
+    });
+    return out;
+}
+
+/// doc/rules.md.
+inline std::string rule_page() {
+    return "# Rules\n\n"
+           "Written by the test `unit_knob` from `include/emmy/knob/rule/` (EMMY_APPROVE=1 writes it anew). A rule is asked once a site; one that reads the\n"
+           "whole row is asked once. `check<rules>(row, target, kernel)` answers at run time, `legal<rules, row, target>` at compile time, with the same sentence.\n\n"
+           "## The form of a row: `form_rules`\n\n" + rule_table<form_rules>() +
+           "\n## A row on a card: `gpu::row_rules`\n\n" + rule_table<gpu::row_rules>() +
+           "\n## What catalogs offer: `gpu::catalog_rules`\n\nA row beyond these is legal, but never offered.\n\n" + rule_table<gpu::catalog_rules>();
+}
+
+}  // namespace emmy::knob
