@@ -227,8 +227,10 @@ private:
                 stack_.push_back(a[0]);
                 return {};
             case callee::parameter:
-                if (a.size() != 3 || !is(a[0], object_kind::tensor)) return bad("calls _rebuild_parameter with other arguments, expected (tensor, requires_grad, hooks)");
-                stack_.push_back(a[0]);
+                if (a.size() != 3 || !is(a[0], object_kind::tensor) || !is(a[1], object_kind::boolean)) return bad("calls _rebuild_parameter with other arguments, expected (tensor, requires_grad, hooks)");
+                s_.tensors.push_back(s_.tensors[at(a[0]).bits]);
+                s_.tensors.back().requires_grad = at(a[1]).bits != 0;
+                push({.kind = object_kind::tensor, .type = at(a[0]).type, .bits = s_.tensors.size() - 1});
                 return {};
             case callee::tensor2: return tensor(a, false);
             case callee::tensor3: return tensor(a, true);
