@@ -38,9 +38,12 @@ public:
     /// The same piece by piece (whole elements), for tensors larger than memory. A strided view holds its storage in memory meanwhile.
     EMMY_DECL result<void> stream(const object& tensor, const chunk_sink& sink) const;
 
+    /// The archive's member that holds a tensor's storage, and whether its elements lie there row-major without gaps.
+    const zip_member& member(const object& tensor) const { return archive_.members()[storage_members_[tensor.storage()]]; }
+    EMMY_DECL static bool dense(const object& tensor);
+
 private:
     pt_file(zip_archive a, object_tree o, std::vector<std::size_t> members) : archive_(std::move(a)), objects_(std::move(o)), storage_members_(std::move(members)) {}
-    const zip_member& member_of(const object& tensor) const { return archive_.members()[storage_members_[tensor.storage()]]; }
     zip_archive archive_;
     object_tree objects_;
     std::vector<std::size_t> storage_members_;  // by storage

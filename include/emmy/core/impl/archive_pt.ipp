@@ -25,16 +25,6 @@ inline result<void> not_an_old_file(const byte_source& source) {
     return {};
 }
 
-/// Row-major, no gaps; sizes of 1 may have any stride.
-inline bool dense(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
-    std::int64_t next = 1;
-    for (std::size_t d = shape.size(); d-- > 0;) {
-        if (shape[d] != 1 && strides[d] != next) return false;
-        next *= shape[d];
-    }
-    return true;
-}
-
 /// Copies a strided view's elements in row-major order, at most a chunk at a time.
 inline result<void> gather(bytes_view storage, std::uint64_t offset, std::vector<std::int64_t> shape, std::vector<std::int64_t> strides, std::size_t each, const chunk_sink& sink) {
     if (shape.empty()) shape = {1}, strides = {0};
@@ -137,15 +127,24 @@ EMMY_DECL result<std::vector<named_object>> pt_file::leaves() const {
     return out;
 }
 
+EMMY_DECL bool pt_file::dense(const object& tensor) {
+    const auto shape = tensor.shape(), strides = tensor.strides();
+    std::int64_t next = 1;
+    for (std::size_t d = tensor.elements() ? shape.size() : 0; d-- > 0;) {
+        if (shape[d] != 1 && strides[d] != next) return false;  // a size of 1 may have any stride
+        next *= shape[d];
+    }
+    return true;
+}
+
 EMMY_DECL result<void> pt_file::stream(const object& tensor, const chunk_sink& sink) const {
     if (!tensor.is(object_kind::tensor)) return refuse(fault_kind::input, "found " + std::string(object_kind_name(tensor.kind())) + ", expected a tensor", {}, archive_.file());
     const std::uint64_t each = byte_size(tensor.type()), bytes = tensor.elements() * each, start = tensor.offset() * each;
-    const zip_member& m = member_of(tensor);
+    const zip_member& m = member(tensor);
     if (bytes == 0) return {};
-    const auto shape = tensor.shape(), strides = tensor.strides();
-    if (!detail::dense(shape, strides)) {
+    if (!dense(tensor)) {
         EMMY_TRY(all, archive_.read(m));
-        return detail::gather(as_bytes(all), tensor.offset(), shape, strides, each, sink);
+        return detail::gather(as_bytes(all), tensor.offset(), tensor.shape(), tensor.strides(), each, sink);
     }
     // The part of the storage's bytes that is the tensor's, while all of them pass by the checksum.
     std::uint64_t at = 0;
@@ -159,7 +158,7 @@ EMMY_DECL result<void> pt_file::stream(const object& tensor, const chunk_sink& s
 EMMY_DECL result<void> pt_file::read_into(const object& tensor, std::span<std::byte> into) const {
     const std::uint64_t bytes = tensor.elements() * byte_size(tensor.type());
     if (tensor.is(object_kind::tensor) && bytes != into.size()) return refuse(fault_kind::input, "found a tensor of " + std::to_string(bytes) + " bytes, expected " + std::to_string(into.size()), {}, archive_.file());
-    if (tensor.is(object_kind::tensor) && bytes > 0 && detail::dense(tensor.shape(), tensor.strides()) && member_of(tensor).size == bytes) return archive_.read_into(member_of(tensor), into);
+    if (tensor.is(object_kind::tensor) && bytes > 0 && dense(tensor) && member(tensor).size == bytes) return archive_.read_into(member(tensor), into);
     std::byte* to = into.data();
     return stream(tensor, [&](bytes_view chunk) -> result<void> {
         std::memcpy(to, chunk.data(), chunk.size());

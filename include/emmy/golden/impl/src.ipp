@@ -6,3 +6,9 @@
 #include <emmy/golden/impl/list.ipp>
 #include <emmy/golden/impl/lint.ipp>
 #include <emmy/golden/impl/emit_header.ipp>
+#include <emmy/golden/impl/snapshot_compare.ipp>
+#include <emmy/golden/impl/snapshot_files.ipp>
+#include <emmy/golden/impl/snapshot_inspect.ipp>
+#include <emmy/golden/impl/snapshot_manifest.ipp>
+#include <emmy/golden/impl/snapshot_run.ipp>
+#include <emmy/golden/impl/snapshot_spec.ipp>
