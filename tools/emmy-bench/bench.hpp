@@ -39,13 +39,20 @@ public:
         EMMY_TRY(options, evidence::cpu_options::make(*space_, pins));
         EMMY_TRY(first, pick(out, s_.base, options));
         out.first = std::move(first);
+        data_.reset();
+        if (s_.asked.snapshots() || s_.asked.keeps_runtime() || !s_.asked.runtime_dir.empty()) {
+            data_ = std::make_unique<kernel_snapshot>(s_, out.what.kernel.name);
+            EMMY_CHECK_OK(data_->begin(out.data.emplace()));
+        }
         EMMY_CHECK_OK(prepare(out));
+        if (!answer_) return out;  // the snapshot cannot be replayed: the report says why
         const std::vector<std::size_t> samples = sample_options(options.rows().size(), s_.asked.sample, s_.asked.common.seed);
         std::size_t rows = 1 + pinned.size() + out.what.rows.size() + samples.size();
         expected(rows);
 
         bench_row own = row_of("pick", s_.base, out.first->chosen);
-        EMMY_CHECK_OK(measure(out, own, s_.asked.again));
+        EMMY_CHECK_OK(measure(out, own, again()));
+        if (data_) EMMY_CHECK_OK(data_->commit(own.believed(), out.checked_by, s_.asked.common.seed, *out.data));
         const double pick_us = own.believed() ? own.time.median : 0;
         out.rows.push_back(std::move(own));
 
@@ -68,7 +75,7 @@ public:
             bench_row row = row_of("sample", s_.base, knobs);
             // A row that is thirty times slower than the pick has lost and need not run to its end; five times, and two samples do.
             if (pick_us > 0) s_.worker.limit(std::clamp(30 * pick_us * 1e-6, 2.0, 10.0), 60);
-            EMMY_CHECK_OK(measure(out, row, s_.asked.again, pick_us > 0 ? std::max(5 * pick_us * 1e-6, 0.02) : 0));
+            EMMY_CHECK_OK(measure(out, row, again(), pick_us > 0 ? std::max(5 * pick_us * 1e-6, 0.02) : 0));
             s_.worker.limit(10, 60);
             out.rows.push_back(std::move(row));
         }
@@ -94,11 +101,21 @@ private:
         return evidence::pick_schedule(&evidence_now, fork);
     }
 
+    /// A saved or replayed run runs: what was measured before is no comparison.
+    bool again() const { return s_.asked.again || data_; }
+
     result<void> prepare(bench_result& out) {
         device::answer_options options;
         options.seed = s_.asked.common.seed + 1, options.fast_math = s_.base.regime.fast_math;
-        EMMY_TRY(answer, device::answer::prepare(out.what.kernel, out.what.sizes(), out.what.program ? &*out.what.program : nullptr, out.what.ports, options));
-        answer_ = std::move(answer);
+        if (s_.asked.snapshots()) {
+            EMMY_TRY(answer, data_->acquire(out.what, options, *out.data));
+            out.notes.insert(out.notes.end(), data_->notes.begin(), data_->notes.end());
+            answer_ = std::move(answer);
+            if (!answer_) return {};
+        } else {
+            EMMY_TRY(answer, device::answer::prepare(out.what.kernel, out.what.sizes(), out.what.program ? &*out.what.program : nullptr, out.what.ports, options));
+            answer_ = std::move(answer);
+        }
         EMMY_TRY(arena, answer_->arena());
         arena_ = std::move(arena);
         work_ = workload_of(*space_, out.what, *answer_);
@@ -172,8 +189,10 @@ private:
         if (!text) return fail(status::bench_fail, text.error().line());
         if (!s_.asked.common.dump.empty()) row.dump = text->source;
         const device::launch how{out.what.launch_sizes(symbols), row.lane.team};
+        if (data_) EMMY_CHECK_OK(data_->before_compile(*text, *out.data));
         // Third gate before any time is taken: a wrong kernel is not worth measuring.
         if (auto ran = s_.worker.run(*text, arena_, how); !ran) return lost(ran.error());
+        if (s_.asked.snapshots() && out.rows.empty()) data_->compare(*answer_, arena_, out.what.kernel.inputs.size(), row.lane.regime.fast_math, *out.data);
         if (std::string wrong = answer_->check(arena_); !wrong.empty()) return fail(status::flagged, "wrong answer: " + wrong);
         device::measure_request request;
         request.kernels = {std::move(*text)}, request.launches = {how}, request.effort = effort(row.lane);
@@ -221,7 +240,7 @@ private:
         } else {
             EMMY_TRY(chosen, pick(out, row.lane, *options));
             row.record_knobs = std::move(chosen.chosen);
-            EMMY_CHECK_OK(measure(out, row, s_.asked.again));
+            EMMY_CHECK_OK(measure(out, row, again()));
         }
         out.rows.push_back(std::move(row));
         return {};
@@ -242,7 +261,7 @@ private:
             finished(row);
         } else {
             row.record_knobs = space_->pairs(*exact);
-            EMMY_CHECK_OK(measure(out, row, s_.asked.again));
+            EMMY_CHECK_OK(measure(out, row, again()));
         }
         out.rows.push_back(std::move(row));
         return {};
@@ -306,6 +325,7 @@ private:
     session& s_;
     std::optional<fork::cpu_schedules> space_;
     std::optional<device::answer> answer_;
+    std::unique_ptr<kernel_snapshot> data_;
     device::tensor_arena arena_;
     workload work_;
 };

@@ -1,3 +1,4 @@
+#include <emmy-bench/inspect.hpp>
 #include <emmy-bench/report.hpp>
 
 #include <common/cli.hpp>
@@ -24,6 +25,14 @@ int bench_all(bench::settings asked, bool ab) {
     std::vector<bench::bench_result> results;
     // A person sees each kernel when it is done; a machine's document and a file are written whole.
     const bool as_it_goes = (common.out.empty() || common.out == "-") && (common.format == tools::format::table || common.format == tools::format::md);
+    if (!common.quiet)  // a machine's document stands alone on stdout
+        s->say = [as_it_goes](std::string_view line) {
+            std::fprintf(as_it_goes ? stdout : stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+            std::fflush(as_it_goes ? stdout : stderr);
+        };
+    s->asked.several = subjects->size() > 1;
+    if (s->asked.several && !s->asked.golden_data.empty())
+        return tools::report(tool, fault(fault_kind::user, "found " + std::to_string(subjects->size()) + " kernels to replay one snapshot for, expected one (--op or --realization)", "--golden-data"));
     bool finding = false, none = true;
     for (tools::subject& what : *subjects) {
         tools::progress bar(common, 1, what.name);
@@ -80,6 +89,10 @@ int main(int argc, char** argv) {
             .flag("--fast-math", asked.fast_math, "Relaxed floating point: another lane, never compared with the standard one")
             .flag("--cold", asked.cold, "Evict a kernel's buffers from the caches before every launch: another setting")
             .option("--opt", asked.opt, "Level of the host compiler, 0 to 3 (default 3; another one is another setting)")
+            .flag("--save-data", asked.save_data, "Write inputs and every cell of the reference to <work dir>/data, to be replayed")
+            .option("--golden-data", asked.golden_data, "Replay a snapshot: its in/ and out/ instead of generated inputs and a computed reference")
+            .option("--runtime-dir", asked.runtime_dir, "Use the compiled kernels of a work directory; nothing is compiled")
+            .option("--work-dir", asked.work_dir, "Where --save-data writes and compiled kernels are kept (default: a new directory in ./build_output)")
             .option("--sample", asked.sample, "Bench this many options of the schedule space, the default among them")
             .option("--seconds", asked.seconds, "Measuring time of a row (default 0.3)")
             .option("--samples", asked.least_samples, "Least samples of a row (default 20; with fewer nothing is recorded)", 1)
@@ -92,7 +105,14 @@ int main(int argc, char** argv) {
     tools::verb& ab = add(line.add("ab", "Bench hand-pinned rows beside the pick"));
     ab.option("--ab", asked.ab, "One pinned row, KEY=VALUE,… (repeatable)")
         .example("emmy-bench ab --realization matmul.square.512 --ab WORK=t8x8 --ab WORK=t16x4", "two rows beside the pick");
+    std::vector<std::string> words;
+    tools::verb& snapshots = line.add("snapshot", "Look into snapshots: show DIR, diff A B");
+    snapshots.common(tools::takes::output | tools::takes::progress, asked.common)
+        .positional("WHAT", words, "show DIR: names, shapes, dtypes, hashes, sizes; diff A B: per tensor equal, max abs, max rel, first difference", true)
+        .example("emmy-bench snapshot show build_output/k_softmax_81c0d1_20261129_180000/data", "what a snapshot holds, every file hashed")
+        .example("emmy-bench snapshot diff before/data after/data", "exit code 1 when a tensor differs");
     if (const auto code = line.parse(argc, argv)) return *code;
+    if (snapshots.chosen()) return bench::inspect(tool, asked.common, words);
     asked.record = !no_record, asked.reference = !no_reference;
     if (asked.seconds <= 0 || asked.seconds > 60) return tools::report(tool, fault(fault_kind::user, "found " + bench::fixed(asked.seconds, 3) + ", expected more than 0 and at most 60", "--seconds"));
     if (asked.record && ab.chosen() && asked.least_samples < 20) return tools::report(tool, fault(fault_kind::user, "found " + std::to_string(asked.least_samples) + ", expected at least 20 samples for rows that are recorded (or --no-record)", "--samples"));

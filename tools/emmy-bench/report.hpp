@@ -14,6 +14,40 @@ inline std::string fixed(double value, int decimals) {
     return text;
 }
 
+inline std::string bytes_text(std::uint64_t bytes) {
+    constexpr const char* units[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+    double value = static_cast<double>(bytes);
+    int unit = 0;
+    while (value >= 1024 && unit < 4) value /= 1024, ++unit;
+    return fixed(value, unit ? 1 : 0) + units[unit];
+}
+inline std::string short_real(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g", value);
+    return text;
+}
+
+/// Snapshot and work directory, for people.
+inline std::string people(const snapshot_report& d) {
+    std::string out;
+    const auto line = [&](const char* what, const std::string& text) { out += std::string("  ") + what + text + "\n"; };
+    if (!d.message.empty()) {
+        line("FAILED       ", d.missing.empty() ? d.message : "the snapshot " + d.replayed + " is incomplete");
+        for (const std::string& m : d.missing) line("missing      ", m);
+        return out;
+    }
+    const auto& c = d.counts;
+    if (!d.replayed.empty())
+        line("replayed     ", d.replayed + ": " + std::to_string(c.inputs_loaded) + " inputs and " + std::to_string(c.outputs_loaded) + " outputs loaded, " + std::to_string(c.inputs_generated) + " inputs generated, " +
+                                  std::to_string(c.references_computed) + " references computed");
+    for (const snapshot::comparison& o : d.outputs)
+        line("compared     ", o.name + ": " + std::to_string(o.elements) + " cells, max abs " + short_real(o.max_abs) + ", max rel " + short_real(o.max_rel) + (o.first < 0 ? ", every bit equal" : ", first difference at " + std::to_string(o.first)) +
+                                  (o.over ? ", " + std::to_string(o.over) + " over the tolerance, the first at " + std::to_string(o.first_over) : ""));
+    if (!d.saved.empty()) line("saved        ", d.saved + ", " + bytes_text(d.saved_bytes) + (d.usable ? "" : " (the run did not pass: without " + std::string(snapshot::manifest_name) + ")"));
+    if (!d.runtime.empty()) line("runtime      ", d.runtime + ": " + std::to_string(c.compile_reused) + " compiled kernels used again, " + std::to_string(c.compiled) + " compiled");
+    return out;
+}
+
 /// For people: the picks, one line a row, the reference, what went wrong.
 inline std::string people(const session& s, const bench_result& r, tools::format how) {
     std::string out = r.what.name + "  kernel " + r.what.kernel.name;
@@ -26,6 +60,7 @@ inline std::string people(const session& s, const bench_result& r, tools::format
         for (const auto& [cell, value] : r.interpreted) out += "  interpreted " + cell + " = " + fixed(value, 6) + "\n";
         return out;
     }
+    if (r.data && !r.data->message.empty()) return out + people(*r.data);
     if (r.first) out += "  first pick   " + evidence::line(*r.first) + "\n";
     tools::table rows("", {{"row"}, {"lane"}, {"team"}, {"us"}, {"+-"}, {"min"}, {"n"}, {"status"}, {"knobs"}});
     for (const bench_row& row : r.rows) {
@@ -49,6 +84,7 @@ inline std::string people(const session& s, const bench_result& r, tools::format
                fixed(y.time.median / y.ours.median, 3) + " (> 1: faster than the reference)\n";
     }
     if (!r.confirmation.empty()) out += "  confirmed    " + r.confirmation + "\n";
+    if (r.data) out += people(*r.data);
     if (r.second) out += "  second pick  " + evidence::line(*r.second) + "\n";
     out += "  checked by   " + r.checked_by + "; " + s.base.name() + " lane, team " + std::to_string(s.base.team) + (s.asked.record ? "" : ", nothing recorded") + "\n";
     return out;
@@ -73,6 +109,25 @@ inline void write_row(json::writer& w, const bench_row& r) {
     w.key("record_knobs"), write_knobs(w, r.record_knobs);
     if (!r.reason.empty()) w.key(r.status == status::flagged ? "flag" : r.believed() ? "note" : "error").string(r.reason);
     w.end_object();
+}
+
+inline void write_snapshot(json::writer& w, const snapshot_report& d) {
+    w.key("snapshot").begin_object();
+    for (const auto& [key, value] : {std::pair{"replayed", &d.replayed}, {"saved", &d.saved}, {"work_dir", &d.work_dir}, {"runtime", &d.runtime}, {"message", &d.message}})
+        value->empty() ? w.key(key).null() : w.key(key).string(*value);
+    w.key("usable").boolean(d.usable).key("missing").begin_array();
+    for (const std::string& m : d.missing) w.string(m);
+    w.end_array();
+    const auto& c = d.counts;
+    for (const auto& [key, value] : {std::pair{"inputs_generated", c.inputs_generated}, {"references_computed", c.references_computed}, {"inputs_loaded", c.inputs_loaded}, {"outputs_loaded", c.outputs_loaded}, {"compiled", c.compiled}, {"compile_reused", c.compile_reused}})
+        w.key(key).integer(static_cast<std::int64_t>(value));
+    w.key("outputs").begin_array();
+    for (const snapshot::comparison& o : d.outputs) {
+        w.begin_object().key("name").string(o.name).key("elements").integer(static_cast<std::int64_t>(o.elements)).key("equal").boolean(o.equal);
+        for (const auto& [key, value] : {std::pair{"max_abs", o.max_abs}, {"max_rel", o.max_rel}}) std::isfinite(value) ? w.key(key).real(value) : w.key(key).null();
+        w.key("first").integer(o.first).key("over").integer(static_cast<std::int64_t>(o.over)).key("first_over").integer(o.first_over).end_object();
+    }
+    w.end_array().end_object();
 }
 
 inline void write_result(json::writer& w, const bench_result& r) {
@@ -103,6 +158,7 @@ inline void write_result(json::writer& w, const bench_result& r) {
     for (const auto& [key, pick] : {std::pair{"first_pick", &r.first}, std::pair{"second_pick", &r.second}})
         if (*pick) w.key(key), evidence::write_json(w, **pick);
     if (!r.checked_by.empty()) w.key("checked_by").string(r.checked_by);
+    if (r.data) write_snapshot(w, *r.data);
     if (!r.confirmation.empty()) w.key("confirmation").string(r.confirmation);
     w.key("notes").begin_array();
     for (const std::string& n : r.notes) w.string(n);

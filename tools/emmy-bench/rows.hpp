@@ -1,5 +1,5 @@
 #pragma once
-#include <emmy-bench/session.hpp>
+#include <emmy-bench/snapshot.hpp>
 
 #include <common/interpret.hpp>
 
@@ -70,7 +70,9 @@ struct bench_result {
     std::string refused;              ///< no lowering on this device: nothing was benched
     std::string confirmation;         ///< ab: the best pinned row against the pick, alternating
     tools::cell_list interpreted;     ///< --interpret: some cells
+    std::optional<snapshot_report> data;  ///< with --save-data, --golden-data, --runtime-dir or --work-dir
     bool finding() const {
+        if (data && !data->message.empty()) return true;
         for (const bench_row& r : rows)
             if (!r.believed() && !(r.label == "sample" && r.status == status::compile_timeout)) return true;
         return false;

@@ -32,6 +32,13 @@ struct settings {
     std::vector<std::string> ab;     ///< "K=V,…", one row each
     bool fast_math = false, cold = false;
     std::int64_t opt = -1;
+    bool save_data = false;          ///< --save-data: inputs and reference outputs into <work dir>/data
+    std::string golden_data;         ///< --golden-data: a snapshot to replay
+    std::string runtime_dir;         ///< --runtime-dir: a work directory whose compiled kernels are used again
+    std::string work_dir;            ///< --work-dir; empty: a new one in ./build_output where one is needed
+    bool several = false;            ///< kernels: each has a folder of its own in work_dir
+    bool snapshots() const { return save_data || !golden_data.empty(); }
+    bool keeps_runtime() const { return save_data || !work_dir.empty(); }
 };
 
 /// The text of one row for the device; replaced in tests by kernels that hang, crash or lie.
@@ -67,6 +74,7 @@ public:
         out.base = std::move(base);
         out.card = {out.host().card, 0, 0};
         out.target = tools::host_target();
+        out.worker_setup = worker;
         out.worker = device::worker_device(std::move(worker));
         EMMY_TRY(evidence, tools::open_evidence(out.asked.common, out.card, out.asked.record ? tools::store_use::record : tools::store_use::look));
         out.db = std::move(evidence.db), out.scope = std::move(evidence.scope);
@@ -88,7 +96,9 @@ public:
     lane base;
     golden::card_id card;
     fork::cpu_target target;
+    device::worker_options worker_setup;
     device::worker_device worker;
+    std::function<void(std::string_view)> say = [](std::string_view) {};  ///< takes the lines "[RUN] …"
     std::optional<store::environment> db;
     evidence::scope scope;
     text_source text = [](const fork::cpu_schedules& schedules, const fork::cpu_row& row) { return kernel::lower_cpu(schedules, row); };

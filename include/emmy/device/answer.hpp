@@ -18,6 +18,7 @@ struct answer_options {
     std::uint64_t whole_below = 300'000'000;  ///< evaluations up to which the program's reference computes every cell
     std::uint64_t interpret_below = 400'000'000;  ///< evaluations that the sampled cells may cost in the interpreter
     bool fast_math = false;
+    bool every_cell = false;              ///< the reference of every cell, however long it takes (up to 10^11 evaluations), or a fault (user)
 };
 
 /// Seeded inputs of one kernel at given sizes, and what it must answer: the third gate. The reference shares nothing with
@@ -30,6 +31,13 @@ public:
     EMMY_DECL static result<answer> prepare(const loop::kernel& k, std::span<const loop::symbol_size> sizes, const program::graph* g, std::span<const loop::kernel_port> ports,
                                             const answer_options& options = {});
 
+    /// The same from data that is known: elements of every input, then of every output, in the kernel's order. Nothing is generated and no
+    /// reference is computed; `label` says where the data is from. Errors: as of the interpreter; (input): a count or size that is not the kernel's.
+    EMMY_DECL static result<answer> from_data(const loop::kernel& k, std::span<const loop::symbol_size> sizes, std::vector<std::vector<std::byte>> inputs, std::vector<std::vector<std::byte>> outputs,
+                                              std::string label, const answer_options& options = {});
+    /// Buffers, shapes and terms alone.
+    EMMY_DECL static result<answer> outline(const loop::kernel& k, std::span<const loop::symbol_size> sizes, const answer_options& options = {});
+
     /// Buffers with their inputs filled; outputs untouched.
     EMMY_DECL result<tensor_arena> arena() const;
     /// "" when the outputs are right, else one sentence: a cell that was never written (still poisoned), or a wrong one.
@@ -39,14 +47,20 @@ public:
     const std::vector<std::vector<std::int64_t>>& shapes() const { return shapes_; }  ///< inputs then outputs, in elements
     const std::string& reference() const { return reference_; }  ///< "program in double, all 262144 cells"
     double terms() const { return terms_; }                      ///< evaluations behind one cell
+    const std::vector<std::string>& names() const { return names_; }  ///< of the kernel's inputs, then of its outputs
+    std::span<const std::vector<std::byte>> inputs() const { return inputs_; }
+    /// Of options.every_cell: elements of an output as the reference has them, rounded to its type. Empty when not every cell is known.
+    EMMY_DECL std::vector<std::byte> wanted_bytes(std::size_t output) const;
 
 private:
     struct wanted {
         std::size_t output = 0;           ///< place among the outputs
         std::vector<std::int64_t> at;     ///< flat cells; empty = all in order
         std::vector<double> values;
+        std::vector<std::byte> bytes = {}; ///< where they are known as bytes (64-bit integers are not held by doubles)
     };
     std::vector<buffer_spec> buffers_;
+    std::vector<std::string> names_;
     std::vector<std::vector<std::int64_t>> shapes_;
     std::vector<std::vector<std::byte>> inputs_;
     std::vector<wanted> wanted_;

@@ -31,6 +31,9 @@ EMMY_DECL std::string cache_key(const kernel_text& text, const toolchain& compil
 /// output) or overran `budget_seconds`.
 EMMY_DECL result<compiled> compile_object(const kernel_text& text, const std::string& cache, const identification& host, double budget_seconds = 30);
 
+/// The object of `text` where it lies compiled in `cache`; nothing is compiled. Its path; empty when there is none. Errors (device): no compiler.
+EMMY_DECL result<std::string> find_object(const kernel_text& text, const std::string& cache, const identification& host);
+
 }  // namespace emmy::device::cpu
 
 #ifdef EMMY_HEADER_ONLY

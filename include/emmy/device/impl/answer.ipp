@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy/core/numeric.hpp>
 #include <emmy/device/answer.hpp>
+#include <emmy/device/impl/gate.ipp>
 #include <emmy/loop/sample.hpp>
 #include <emmy/program/evaluate.hpp>
 
@@ -45,29 +46,66 @@ inline std::vector<std::byte> swapped(std::span<const std::byte> from, std::span
 
 }  // namespace detail
 
-EMMY_DECL result<answer> answer::prepare(const loop::kernel& k, std::span<const loop::symbol_size> sizes, const program::graph* g, std::span<const loop::kernel_port> ports, const answer_options& options) {
+namespace detail {
+constexpr double most_evaluations = 1e11;
+inline tl::unexpected<fault> too_dear(double evaluations) {
+    return refuse(fault_kind::user, "the reference of every cell takes " + number(evaluations) + " evaluations, expected at most " + number(most_evaluations) + ": smaller sizes (--dynamic) would do");
+}
+}  // namespace detail
+
+EMMY_DECL result<answer> answer::outline(const loop::kernel& k, std::span<const loop::symbol_size> sizes, const answer_options& options) {
     answer out;
     out.fast_math_ = options.fast_math;
     EMMY_TRY(reference, loop::interpreter::make(k, {.mode = loop::numeric_mode::typed, .sizes = {sizes.begin(), sizes.end()}}));
-    std::vector<loop::input_data> bound;
-    const auto seeded = loop::seeded_inputs(k, options.seed);
     const auto count = [](std::span<const std::int64_t> shape) {
         std::uint64_t n = 1;
         for (std::int64_t s : shape) n = s > 0 && n < (std::uint64_t(1) << 40) ? n * static_cast<std::uint64_t>(s) : n;
         return n;
     };
-    for (std::size_t i = 0; i < k.inputs.size(); ++i) {
-        const auto shape = reference.input_shape(i);
+    const auto add = [&](const loop::buffer& b, std::span<const std::int64_t> shape, bool output) {
+        out.names_.emplace_back(k.body.text(b.name));
         out.shapes_.emplace_back(shape.begin(), shape.end());
-        out.buffers_.push_back({k.inputs[i].type, count(shape), false});
-    }
-    for (std::size_t i = 0; i < k.outputs.size(); ++i) {
-        const auto shape = reference.output_shape(i);
-        out.shapes_.emplace_back(shape.begin(), shape.end());
-        out.buffers_.push_back({k.outputs[i].type, count(shape), true});
-    }
+        out.buffers_.push_back({b.type, count(shape), output});
+    };
+    for (std::size_t i = 0; i < k.inputs.size(); ++i) add(k.inputs[i], reference.input_shape(i), false);
+    for (std::size_t i = 0; i < k.outputs.size(); ++i) add(k.outputs[i], reference.output_shape(i), true);
     for (const buffer_spec& b : out.buffers_)
         if (b.bytes() > (std::uint64_t(1) << 34)) return refuse(fault_kind::input, "a buffer of " + std::to_string(b.bytes()) + " bytes, expected at most 16 GiB");
+    for (std::size_t o = 0; o < k.outputs.size(); ++o) out.terms_ = std::max(out.terms_, static_cast<double>(reference.cell_cost(o)));
+    return out;
+}
+
+EMMY_DECL result<answer> answer::from_data(const loop::kernel& k, std::span<const loop::symbol_size> sizes, std::vector<std::vector<std::byte>> inputs, std::vector<std::vector<std::byte>> outputs,
+                                           std::string label, const answer_options& options) {
+    EMMY_TRY(out, outline(k, sizes, options));
+    if (inputs.size() != k.inputs.size() || outputs.size() != k.outputs.size()) return refuse(fault_kind::input, "found data of " + std::to_string(inputs.size()) + " inputs and " + std::to_string(outputs.size()) + " outputs of " + k.name);
+    for (std::size_t i = 0; i < out.buffers_.size(); ++i) {
+        const std::vector<std::byte>& bytes = i < inputs.size() ? inputs[i] : outputs[i - inputs.size()];
+        if (bytes.size() != out.buffers_[i].bytes()) return refuse(fault_kind::input, "found " + std::to_string(bytes.size()) + " bytes, expected " + std::to_string(out.buffers_[i].bytes()), out.names_[i]);
+    }
+    std::uint64_t cells = 0;
+    for (std::size_t o = 0; o < k.outputs.size(); ++o) {
+        const buffer_spec& spec = out.buffers_[inputs.size() + o];
+        out.wanted_.push_back({o, {}, program::from_bytes(spec.type, outputs[o]), {}});
+        out.wanted_.back().bytes = std::move(outputs[o]);
+        cells += spec.elements;
+    }
+    out.inputs_ = std::move(inputs);
+    out.reference_ = std::move(label) + ", all " + std::to_string(cells) + " cells";
+    return out;
+}
+
+EMMY_DECL std::vector<std::byte> answer::wanted_bytes(std::size_t output) const {
+    for (const wanted& w : wanted_)
+        if (w.output == output && w.at.empty()) return !w.bytes.empty() ? w.bytes : program::to_bytes(buffers_[inputs_.size() + output].type, w.values);
+    return {};
+}
+
+EMMY_DECL result<answer> answer::prepare(const loop::kernel& k, std::span<const loop::symbol_size> sizes, const program::graph* g, std::span<const loop::kernel_port> ports, const answer_options& options) {
+    EMMY_TRY(out, outline(k, sizes, options));
+    EMMY_TRY(reference, loop::interpreter::make(k, {.mode = loop::numeric_mode::typed, .sizes = {sizes.begin(), sizes.end()}}));
+    std::vector<loop::input_data> bound;
+    const auto seeded = loop::seeded_inputs(k, options.seed);
     const bool from_program = g && ports.size() == k.inputs.size();
     for (std::size_t i = 0; i < k.inputs.size(); ++i) {
         std::vector<std::byte> bytes(out.buffers_[i].bytes());
@@ -78,7 +116,6 @@ EMMY_DECL result<answer> answer::prepare(const loop::kernel& k, std::span<const 
         out.inputs_.push_back(std::move(bytes));
     }
     for (const auto& bytes : out.inputs_) bound.push_back(loop::input_data::of_bytes(bytes));
-    for (std::size_t o = 0; o < k.outputs.size(); ++o) out.terms_ = std::max(out.terms_, static_cast<double>(reference.cell_cost(o)));
 
     // Cells to look at: seeded ones, and the last of each output (tails go wrong first).
     EMMY_CHECK_OK(reference.bind(bound));
@@ -107,7 +144,9 @@ EMMY_DECL result<answer> answer::prepare(const loop::kernel& k, std::span<const 
         for (const auto& s : sizes) bound_sizes.push_back({s.symbol, s.size});
         wanted want;
         const auto elements = out.buffers_.back().elements;
-        if (static_cast<double>(elements) * out.terms_ <= static_cast<double>(options.whole_below) || elements <= options.cells) {
+        const double evaluations = static_cast<double>(elements) * out.terms_;
+        if (options.every_cell && evaluations > detail::most_evaluations) return detail::too_dear(evaluations);
+        if (options.every_cell || evaluations <= static_cast<double>(options.whole_below) || elements <= options.cells) {
             if (auto all = program::evaluate(*g, given, bound_sizes); all && all->size() == 1 && all->front().values.size() == elements) {
                 want.values = std::move(all->front().values);
                 out.reference_ = "program in double, all " + std::to_string(elements) + " cells";
@@ -119,7 +158,8 @@ EMMY_DECL result<answer> answer::prepare(const loop::kernel& k, std::span<const 
         for (std::uint64_t tail = 1; tail <= 16 && tail <= elements; ++tail) want.at.push_back(static_cast<std::int64_t>(elements - tail));
         std::sort(want.at.begin(), want.at.end());
         want.at.erase(std::unique(want.at.begin(), want.at.end()), want.at.end());
-        if (auto some = program::evaluate_cells(*g, given, bound_sizes, want.at); some && some->size() == want.at.size()) {
+        if (options.every_cell) want.at.clear();  // the program has no reference: the interpreter has
+        else if (auto some = program::evaluate_cells(*g, given, bound_sizes, want.at); some && some->size() == want.at.size()) {
             want.values = std::move(*some);
             out.reference_ = "program in double, " + std::to_string(want.at.size()) + " cells";
             out.wanted_.push_back(std::move(want));
@@ -127,6 +167,19 @@ EMMY_DECL result<answer> answer::prepare(const loop::kernel& k, std::span<const 
         }
     }
 
+    if (options.every_cell) {
+        const double evaluations = static_cast<double>(reference.run_cost());
+        if (evaluations > detail::most_evaluations) return detail::too_dear(evaluations);
+        EMMY_TRY(all, reference.run());
+        std::uint64_t count = 0;
+        for (std::size_t o = 0; o < k.outputs.size(); ++o) {
+            out.wanted_.push_back({o, {}, program::from_bytes(k.outputs[o].type, all[o]), {}});
+            out.wanted_.back().bytes = std::move(all[o]);
+            count += out.buffers_[k.inputs.size() + o].elements;
+        }
+        out.reference_ = "interpreter, all " + std::to_string(count) + " cells";
+        return out;
+    }
     std::vector<wanted> by_output(k.outputs.size());
     double cost = 0;
     std::size_t taken = 0;
@@ -157,7 +210,7 @@ EMMY_DECL std::string answer::check(const tensor_arena& arena) const {
         const std::size_t place = inputs_.size() + want.output;
         const buffer_spec& spec = buffers_[place];
         const std::byte* bytes = arena[place].data();
-        const std::string label = wanted_.size() > 1 ? "output " + std::to_string(want.output) + ": " : std::string();
+        const std::string label = names_[place] + ": ";
         // Every cell must have been written, also those that are not compared. All bits set is a NaN of every float type.
         if (is_floating(spec.type) && spec.type != dtype::f4e2m1x2 && spec.type != dtype::f16x2) {
             const std::size_t size = byte_size(spec.type);

@@ -143,8 +143,23 @@ EMMY_DECL std::string cache_key(const kernel_text& text, const toolchain& compil
     return to_hex(xxh3_128(all));
 }
 
+namespace detail {
+/// Asked once a process: it costs two processes.
+inline const result<toolchain>& the_toolchain() {
+    static const result<toolchain> compiler = find_toolchain();
+    return compiler;
+}
+}  // namespace detail
+
+EMMY_DECL result<std::string> find_object(const kernel_text& text, const std::string& cache, const identification& host) {
+    const result<toolchain>& compiler = detail::the_toolchain();
+    if (!compiler) return refuse(compiler.error());
+    const std::string key = cache_key(text, *compiler, host), folder = (cache.empty() ? cache_directory() : cache) + "/cpu/" + key;
+    return detail::valid_entry(folder, key) ? folder + "/kernel.so" : std::string();
+}
+
 EMMY_DECL result<compiled> compile_object(const kernel_text& text, const std::string& cache, const identification& host, double budget_seconds) {
-    static const result<toolchain> compiler = find_toolchain();  // asked once a process: it costs two processes
+    const result<toolchain>& compiler = detail::the_toolchain();
     if (!compiler) return refuse(compiler.error());
     const std::string key = cache_key(text, *compiler, host), root = (cache.empty() ? cache_directory() : cache) + "/cpu", folder = root + "/" + key;
     compiled out{folder + "/kernel.so", true, 0};

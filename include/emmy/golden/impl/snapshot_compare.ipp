@@ -25,12 +25,13 @@ inline double distance_at(archive::element type, const std::byte* a, const std::
     }
     return std::abs(number_at(type, a, i) - number_at(type, b, i));
 }
-inline std::string real_text(double value) {
+}  // namespace detail
+
+EMMY_DECL std::string real_text(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.9g", value);
     return text;
 }
-}  // namespace detail
 
 EMMY_DECL tolerance default_tolerance(dtype type) {
     switch (type) {
@@ -46,8 +47,8 @@ EMMY_DECL tolerance default_tolerance(dtype type) {
 
 EMMY_DECL std::string over_tolerance(const comparison& c) {
     if (c.over == 0) return {};
-    return c.name + ": " + std::to_string(c.over) + " of " + std::to_string(c.elements) + " elements over the tolerance, the first at " + std::to_string(c.first_over) + ": found " + detail::real_text(c.found) +
-           ", expected " + detail::real_text(c.wanted);
+    return c.name + ": " + std::to_string(c.over) + " of " + std::to_string(c.elements) + " elements over the tolerance, the first at " + std::to_string(c.first_over) + ": found " + real_text(c.found) +
+           ", expected " + real_text(c.wanted);
 }
 
 EMMY_DECL void comparer::add(archive::bytes_view found, archive::bytes_view wanted) {
@@ -61,7 +62,7 @@ EMMY_DECL void comparer::add(archive::bytes_view found, archive::bytes_view want
             if (std::memcmp(found.data() + i * each, wanted.data() + i * each, each) == 0) continue;
             const double f = detail::number_at(type_, found.data(), i), w = detail::number_at(type_, wanted.data(), i);
             const auto place = static_cast<std::int64_t>(out_.elements + i);
-            if (out_.first < 0) out_.first = place, out_.found = f, out_.wanted = w;
+            if (out_.first < 0) out_.first = place, out_.first_found = f, out_.first_wanted = w;
             out_.equal = false;
             double distance = 0;
             if (std::isnan(f) || std::isnan(w)) distance = std::isnan(f) && std::isnan(w) ? 0 : infinite;

@@ -75,11 +75,6 @@ inline bool is_directory(const std::string& path) {
     return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-inline bool same_directory(const std::string& a, const std::string& b) {
-    struct stat x {}, y {};
-    return !a.empty() && !b.empty() && ::stat(a.c_str(), &x) == 0 && ::stat(b.c_str(), &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 inline result<void> flush_directory(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return system_fault("cannot open", path);
@@ -128,6 +123,11 @@ inline result<void> replace_directory(const std::string& from, const std::string
 }
 
 }  // namespace detail
+
+EMMY_DECL bool same_place(const std::string& a, const std::string& b) {
+    struct stat x {}, y {};
+    return !a.empty() && !b.empty() && ::stat(a.c_str(), &x) == 0 && ::stat(b.c_str(), &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
 
 EMMY_DECL result<loaded> load(const std::string& folder, std::span<const spec> specs) {
     EMMY_CHECK_OK(check(specs));

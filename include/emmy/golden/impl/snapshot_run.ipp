@@ -1,8 +1,6 @@
 #pragma once
 #include <emmy/golden/snapshot/run.hpp>
 
-#include <emmy/golden/impl/snapshot_files.ipp>
-
 #include <cstdio>
 #include <cstring>
 
@@ -97,7 +95,7 @@ EMMY_DECL run_result run_compiled(const compilation& made, std::span<const spec>
         if (!folder) return failed(folder.error().line());
         out.work_dir = std::move(*folder);
     }
-    if (how.save_data && detail::same_directory(out.work_dir + "/data", how.golden_data)) return failed("found the replayed snapshot as the place to save to, expected another work directory: " + how.golden_data);
+    if (how.save_data && same_place(out.work_dir + "/data", how.golden_data)) return failed("found the replayed snapshot as the place to save to, expected another work directory: " + how.golden_data);
     std::optional<saver> snapshot;
     if (how.save_data) {
         // Before the run: what it does to its inputs is not saved.

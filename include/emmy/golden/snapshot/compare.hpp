@@ -23,12 +23,16 @@ struct comparison {
     bool equal = true;                 ///< every bit
     double max_abs = 0, max_rel = 0;   ///< of pairs of numbers; rel: to the larger magnitude of the two. NaN or infinity against anything else: infinite
     std::int64_t first = -1;           ///< flat index of the first element whose bits differ
+    double first_found = 0, first_wanted = 0;
     std::uint64_t over = 0;            ///< elements over the tolerance
     std::int64_t first_over = -1;
-    double found = 0, wanted = 0;      ///< at first_over, else at first
+    double found = 0, wanted = 0;      ///< at first_over
 };
 /// "y: 3 of 128 elements over the tolerance, the first at 17: found 1.5, expected 1"; empty when none is.
 EMMY_DECL std::string over_tolerance(const comparison& c);
+
+/// Nine significant digits: every f32 apart.
+EMMY_DECL std::string real_text(double value);
 
 /// Takes both tensors piece by piece: pieces of equal length, whole elements. Pieces of equal bits cost a memcmp.
 class comparer {

@@ -82,6 +82,9 @@ inline std::uint64_t saver::bytes() const {
     return sum;
 }
 
+/// Both exist and are one file or folder, however they are spelled.
+EMMY_DECL bool same_place(const std::string& a, const std::string& b);
+
 /// A new folder <root>/<name>_<date>_<time>, where two never share one. The default root is ./build_output; a root that is made here
 /// carries an ignore file, so that snapshots never enter version control.
 EMMY_DECL result<std::string> make_work_dir(std::string_view name, const std::string& root = "build_output");
