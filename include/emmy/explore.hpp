@@ -14,7 +14,7 @@ namespace emmy {
 
 /// Explores and reports: one error a failing row, one message with the counts. Gives the counts.
 ///   emmy::explore_rows(space, [&](const auto& row) { return compare(interpret(kernel), run(print(row))); }, {.sample = 64});
-template <knob::space S, class Check>
+template <knob::row_space S, class Check>
 knob::exploration explore_rows(const S& space, Check&& check, knob::explore_options how = {}) {
     if (const char* pin = std::getenv("EMMY_EXPLORE_PIN"); pin != nullptr && *pin != '\0') how.pin += (how.pin.empty() ? "" : ",") + std::string(pin);
     const auto done = knob::explore(space, check, how);

@@ -10,14 +10,14 @@ namespace emmy::test::laws {
 
 using namespace knob;
 
-template <space S>
+template <row_space S>
 constexpr std::vector<row_of<S>> rows(const S& s) {
     std::vector<row_of<S>> out;
     s.each([&](const auto& r) { out.push_back(r); });
     return out;
 }
 /// The same rows in the same order, and the same size.
-template <space S, space T>
+template <row_space S, row_space T>
 constexpr bool same(const S& s, const T& t) {
     const auto left = rows(s);
     const auto right = rows(t);
@@ -26,14 +26,14 @@ constexpr bool same(const S& s, const T& t) {
         if (!(left[i] == row_of<S>(right[i]))) return false;
     return true;
 }
-template <space S, space T>
+template <row_space S, row_space T>
 constexpr bool same_set(const S& s, const T& t) {
     bool good = s.size() == t.size();
     s.each([&](const auto& r) { return good = good && t.contains(r); });
     return good;
 }
 
-template <space S>
+template <row_space S>
 constexpr bool rank_inverts_unrank(const S& s) {  // L1, L2
     std::uint64_t i = 0, last = 0;
     bool good = true;
@@ -46,7 +46,7 @@ constexpr bool rank_inverts_unrank(const S& s) {  // L1, L2
     return good && s.size() == i && s.empty() == (i == 0);
 }
 /// Of all rows of `wider`, exactly those that `s` visits have a rank in it.
-template <space S, space Wider>
+template <row_space S, row_space Wider>
 constexpr bool absent_means_not_visited(const S& s, const Wider& wider) {  // L3
     const auto visited = rows(s);
     bool good = true;
@@ -60,43 +60,43 @@ constexpr bool absent_means_not_visited(const S& s, const Wider& wider) {  // L3
     return good && met == visited.size();
 }
 
-template <space A, space B, space C>
+template <row_space A, row_space B, row_space C>
 constexpr bool product(const A& a, const B& b, const C& c) {  // L4
     return same((a * b) * c, a * (b * c)) && same(one * a, a) && same(a * one, a) && same(zero<> * a, a % never) && same(a * zero<>, a % never) &&
            (a * b).size() == a.size() * b.size();
 }
-template <space A>
+template <row_space A>
 struct not_in {
     using reads = row_of<A>;
     A of;
     constexpr bool operator()(const reads& r) const { return !of.contains(r); }
 };
-template <space A>
+template <row_space A>
 constexpr not_in<A> where_not_in(const A& a) { return {a}; }
 
-template <space A, space B, space C>
+template <row_space A, row_space B, row_space C>
 constexpr bool sum(const A& a1, const B& a2, const C& a3) {  // L5, over one family
     const auto none = a1 % never;
     return same(a1 + a1, a1) && same((a1 + a2) + a3, a1 + (a2 + a3)) && same(a1 + none, a1) && same(none + a1, a1) && same_set(a1 + a2, a2 + a1) &&
            (a1 + a2).size() == a1.size() + (a2 % where_not_in(a1)).size();
 }
-template <space A, space B, space C>
+template <row_space A, row_space B, row_space C>
 constexpr bool distributes(const A& a1, const B& a2, const C& c) {  // L6
     return same((a1 + a2) * c, a1 * c + a2 * c) && same_set(c * (a1 + a2), c * a1 + c * a2);
 }
 /// r and q read the family of a alone.
-template <space A, space A2, space B, row_filter R, row_filter Q>
+template <row_space A, row_space A2, row_space B, row_filter R, row_filter Q>
 constexpr bool restriction(const A& a, const A2& a2, const B& b, const R& r, const Q& q) {  // L7
     return same(a % r % q, a % q % r) && same(a % r % r, a % r) && same(a % always, a) && (a % never).size() == 0 && (a % never).empty() &&
            same((a + a2) % r, a % r + a2 % r) && same(a * b % r, (a % r) * b) && same(b * a % r, b * (a % r)) && absent_means_not_visited(a % r, a) &&
            absent_means_not_visited(b * a % r, b * a);
 }
-template <space A, space A2, row_filter R>
+template <row_space A, row_space A2, row_filter R>
 constexpr bool precedence(const A& a, const A2& a2, const R& r) {  // (A + B) % r against A + B % r
     return same(a + a2 % r, a + (a2 % r)) && ((a + a2 % r).size() == ((a + a2) % r).size()) == same(a % r, a);
 }
 /// `one_value` is a value of the middle family, `other` another one of it.
-template <family F, space A, space B, space C>
+template <family F, row_space A, row_space B, row_space C>
 constexpr bool pin(const A& a, const B& b, const C& c, const typename F::value_type& one_value, const typename F::value_type& other) {  // L8
     const auto by_filter = where<F>([one_value](const typename F::value_type& v) { return v == one_value; });
     const auto whole = a * b * c;
@@ -122,7 +122,7 @@ struct across {
 };
 
 /// b is a space over a family that a has not; `keep` says for a row of a which rows of b stand beside it; r reads both, ra that of a.
-template <space A, space B, class Keep, row_filter R, row_filter Ra>
+template <row_space A, row_space B, class Keep, row_filter R, row_filter Ra>
 constexpr bool dependence(const A& a, const B& b, Keep keep, const R& r, const Ra& ra) {  // L9
     const auto f = [b, keep](const row_of<A>& outer) { return b % beside<row_of<A>, row_of<B>, Keep>{outer, keep}; };
     const auto s = a >> f;
@@ -132,14 +132,14 @@ constexpr bool dependence(const A& a, const B& b, Keep keep, const R& r, const R
     return s.size() == total && same(a >> [b](const row_of<A>&) { return b; }, a * b) && same(s, filtered) && same(s % r, filtered % r) && same(s % ra, (a % ra) >> f) &&
            rank_inverts_unrank(s) && rank_inverts_unrank(s % r) && absent_means_not_visited(s % r, a * b);
 }
-template <space S, class Frozen>
+template <row_space S, class Frozen>
 constexpr bool frozen_is(const S& s, const Frozen& list) {  // L10
     bool good = same(s, list) && rank_inverts_unrank(list);
     std::uint64_t i = 0;
     for (const auto& r : list) good = good && r == s.unrank(i++);
     return good && i == s.size();
 }
-template <space S>
+template <row_space S>
 constexpr bool samples_are_members(const S& s, std::uint64_t number, int draws) {  // L11
     if (s.size() == 0) return true;
     seed a(number), b(number);
@@ -149,7 +149,7 @@ constexpr bool samples_are_members(const S& s, std::uint64_t number, int draws) 
     }
     return true;
 }
-template <family F, space S>
+template <family F, row_space S>
 constexpr bool spellings_are_distinct(const S& s) {  // L12
     std::vector<value_text> seen;
     bool good = true;
@@ -164,7 +164,7 @@ constexpr bool spellings_are_distinct(const S& s) {  // L12
     return good;
 }
 /// An order-sensitive number of all rows (their texts).
-template <space S>
+template <row_space S>
 constexpr std::uint64_t digest(const S& s) {  // L13
     std::uint64_t out = 0xcbf29ce484222325u;
     s.each([&](const auto& r) {
@@ -209,7 +209,7 @@ struct keeps_some {
 
 /// Law 1 to `laws` of a space over one family, with three overlapping parts of it; its name where it fails, or null.
 inline constexpr int count = 11;
-template <int Law, family F, space A, space A1, space A2, space A3>
+template <int Law, family F, row_space A, row_space A1, row_space A2, row_space A3>
 constexpr const char* broken(const A& a, const A1& a1, const A2& a2, const A3& a3) {
     constexpr role part = knob::detail::row_role(F::meaning);
     [[maybe_unused]] constexpr auto b = all<B_OF<part>>;
@@ -226,7 +226,7 @@ constexpr const char* broken(const A& a, const A1& a1, const A2& a2, const A3& a
     if constexpr (Law == 10) return samples_are_members(a, 7, 20) ? nullptr : "L11: samples are members";
     if constexpr (Law == 11) return spellings_are_distinct<F>(a1) ? nullptr : "L12: spellings";
 }
-template <int Law, family F, space A>
+template <int Law, family F, row_space A>
 constexpr const char* broken(const A& a) { return broken<Law, F>(a, a % odd<F>{11}, a % odd<F>{12}, a % odd<F>{13}); }
 
 // A user's families.

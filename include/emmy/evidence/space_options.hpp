@@ -26,7 +26,7 @@ std::optional<Row> row_of_texts(const store::knob_list& texts) {
 }
 
 /// A space as the options of a fork. It is kept by reference and outlives this; freeze it where picks are many.
-template <knob::space Space>
+template <knob::row_space Space>
 class space_options final : public option_space {
 public:
     using row_type = knob::row_of<Space>;

@@ -46,7 +46,7 @@ inline std::string join_texts(const std::vector<std::string>& texts) {
 }
 
 /// A pin reproduces a failure when the first row of the pinned space fails: that is the row a compile under this pin takes.
-template <space S, class Fails>
+template <row_space S, class Fails>
 bool reproduces(const S& s, const std::string& pin, Fails& fails) {
     if (pin.empty()) return !s.empty() && fails(s.unrank(0));
     const auto narrowed = pin_by(s, pin);
@@ -54,7 +54,7 @@ bool reproduces(const S& s, const std::string& pin, Fails& fails) {
 }
 
 /// A pin of one family if one does, else families' pins are dropped one after another while the failure stays: no part of the answer can go.
-template <space S, class Fails>
+template <row_space S, class Fails>
 std::string shortest_pin(const S& s, const row_of<S>& failing, Fails fails) {
     if (reproduces(s, {}, fails)) return {};
     std::vector<std::string> pins = pin_texts(failing);
@@ -88,7 +88,7 @@ inline std::vector<std::uint64_t> chosen_positions(std::uint64_t size, std::uint
 
 /// Asks `check(row) -> result<void>` about rows of a space. Each failure comes with the shortest pin that reproduces it (the check is asked
 /// again while it is looked for). Errors (user): a pin that does not parse, or that leaves no row.
-template <space S, class Check>
+template <row_space S, class Check>
 result<exploration> explore(const S& s, Check&& check, const explore_options& how = {}) {
     pinned<row_of<S>> pins;
     if (!how.pin.empty()) {

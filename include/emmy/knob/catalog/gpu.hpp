@@ -50,7 +50,7 @@ inline constexpr auto splits = of_text<SPLIT, "", "g2k", "g2a", "g4k", "g4a", "g
 /// 7, 8 or 9 and later, 4, 8 or 12 for a scalar one; eight slots for wgmma only.
 constexpr auto stages(const target& t) { return of_text<STAGE, ""> + catalog::rings % holds<G1>(t); }
 /// The same beside tiles: each tile with the stages that it takes.
-template <space Tiles>
+template <row_space Tiles>
 constexpr auto staged(const Tiles& tiles, const target& t) {
     return (tiles >> [t](const auto&) { return stages(t); }) % holds<G2, G3, G4, G6>();
 }

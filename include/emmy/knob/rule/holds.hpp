@@ -64,30 +64,30 @@ constexpr bounded_text<240> reads_nothing_here() {
     return bounded_text<240>("rule ").append(std::string_view(R::id)).append(": reads no family of the space, expected one of those that it reads");
 }
 
-template <rule R, class Target, class Kernel, space S, class Place, class... Places>
+template <rule R, class Target, class Kernel, row_space S, class Place, class... Places>
 constexpr auto push_rule_at(const S& s, const Target& target, const Kernel& kernel, place_list<Place, Places...>);
 
-template <rule R, class Target, class Kernel, space S, class... Places>
+template <rule R, class Target, class Kernel, row_space S, class... Places>
 constexpr auto push_rule(const S& s, [[maybe_unused]] const Target& target, [[maybe_unused]] const Kernel& kernel, place_list<Places...>) {
     if constexpr (sizeof...(Places) == 0) return s;
     else return push_rule_at<R>(s, target, kernel, place_list<Places...>{});
 }
-template <rule R, class Target, class Kernel, space S, class Place, class... Places>
+template <rule R, class Target, class Kernel, row_space S, class Place, class... Places>
 constexpr auto push_rule_at(const S& s, const Target& target, const Kernel& kernel, place_list<Place, Places...>) {
     using reads = typename reads_of_row<row_of<S>, typename R::reads, Place>::type;
     if constexpr (reads::size == 0 && R::reads::size != 0) say<[] { return reads_nothing_here<row_of<S>, R>(); }>();
     return push_rule<R>(push(s, rule_filter<R, Place, reads, Target, Kernel>{target, kernel}), target, kernel, place_list<Places...>{});
 }
-template <rule R, space S, class Target, class Kernel>
+template <rule R, row_space S, class Target, class Kernel>
 constexpr auto push_rule(const S& s, const Target& target, const Kernel& kernel) {
     if constexpr (std::same_as<typename R::reads, schedule_row>) return push(s, rule_filter<R, bare_place, row_of<S>, Target, Kernel>{target, kernel});
     else return push_rule<R>(s, target, kernel, typename places<row_of<S>, typename R::reads>::type{});
 }
-template <space S, class Target, class Kernel>
+template <row_space S, class Target, class Kernel>
 constexpr auto push_rules(const S& s, const bound_rules<Target, Kernel>&) {
     return s;
 }
-template <space S, class Target, class Kernel, rule R, rule... Rs>
+template <row_space S, class Target, class Kernel, rule R, rule... Rs>
 constexpr auto push_rules(const S& s, const bound_rules<Target, Kernel, R, Rs...>& bound) {
     return push_rules(push_rule<R>(s, bound.target, bound.kernel), bound_rules<Target, Kernel, Rs...>{bound.target, bound.kernel});
 }
@@ -109,7 +109,7 @@ constexpr typename detail::bound_of<Target, Kernel, Rules...>::type holds(const 
 
 /// The rows that every rule passes. Each rule goes to the earliest factor that has what it reads, so a walk never completes a prefix
 /// that a rule has refused. Which rule refused is not reported from a space: ask check() about the row.
-template <space A, class Target, class Kernel, rule... Rs>
+template <row_space A, class Target, class Kernel, rule... Rs>
 constexpr auto operator%(const A& a, const bound_rules<Target, Kernel, Rs...>& bound) { return detail::push_rules(a, bound); }
 
 }  // namespace emmy::knob

@@ -10,7 +10,7 @@ using space_at = std::remove_cvref_t<std::invoke_result_t<const Function&, const
 
 /// For each row a of A the rows of the space f(a) beside it. f gives spaces of one type over families that A has not.
 /// raw = raw of a · stride + raw of b, where stride is the largest raw size of an f(a), found once when the space is made.
-template <space A, class Function>
+template <row_space A, class Function>
 struct dependent : space_base<dependent<A, Function>, join_t<row_of<A>, row_of<detail::space_at<Function, row_of<A>>>>> {
     using inner_type = detail::space_at<Function, row_of<A>>;
     using row_type = join_t<row_of<A>, row_of<inner_type>>;

@@ -10,7 +10,7 @@ namespace emmy::knob {
 namespace detail {
 
 /// A space and the list of its raws in order: size and unrank at once, rank by binary search. `Raws` is an array or a vector.
-template <class Self, space S>
+template <class Self, row_space S>
 struct frozen_base : space_base<Self, row_of<S>> {
     using row_type = row_of<S>;
 
@@ -67,7 +67,7 @@ struct frozen_base : space_base<Self, row_of<S>> {
 }  // namespace detail
 
 /// A space whose rows have been found once and are listed by raw: 4 bytes a row (8 where there are 2^32 raw points and more).
-template <space S>
+template <row_space S>
 struct frozen : detail::frozen_base<frozen<S>, S> {
     /// Numbers of 4 or 8 bytes behind one interface.
     class list {
@@ -95,7 +95,7 @@ struct frozen : detail::frozen_base<frozen<S>, S> {
 };
 
 /// The same as a literal: the list is a table of the program.
-template <space S, std::size_t Count>
+template <row_space S, std::size_t Count>
 struct frozen_literal : detail::frozen_base<frozen_literal<S, Count>, S> {
     S of;
     std::array<std::uint32_t, Count> raws{};
@@ -106,7 +106,7 @@ struct frozen_literal : detail::frozen_base<frozen_literal<S, Count>, S> {
 };
 
 /// Lists the rows of a space at run time: one pruned walk, then size, unrank and sample cost nothing and rank a search.
-template <space S>
+template <row_space S>
 frozen<S> freeze(const S& s) { return frozen<S>(s); }
 
 /// Raw points that a space may have when it is listed at compile time; beyond it compilers meet their limits.

@@ -9,7 +9,7 @@ namespace emmy::knob {
 
 /// A dependent space with the sizes of its inner spaces summed up: 16 bytes for each row of the *outer* space, and then size at once,
 /// rank and unrank by one binary search and a look into one inner space. Its rows are never listed.
-template <space A, class Function>
+template <row_space A, class Function>
 struct indexed_dependent : space_base<indexed_dependent<A, Function>, row_of<dependent<A, Function>>> {
     using row_type = row_of<dependent<A, Function>>;
     struct entry {
@@ -63,23 +63,23 @@ private:
 };
 
 namespace detail {
-template <space S>
+template <row_space S>
 struct indexer {
     static S go(const S& s) { return s; }  // ranks by formula, or of a short list
 };
-template <space A, row_filter F>
+template <row_space A, row_filter F>
 struct indexer<restricted<A, F>> {
     static frozen<restricted<A, F>> go(const restricted<A, F>& s) { return frozen<restricted<A, F>>(s); }
 };
-template <space A, space B>
+template <row_space A, row_space B>
 struct indexer<sum<A, B>> {
     static frozen<sum<A, B>> go(const sum<A, B>& s) { return frozen<sum<A, B>>(s); }
 };
-template <space A, class Function>
+template <row_space A, class Function>
 struct indexer<dependent<A, Function>> {
     static indexed_dependent<A, Function> go(const dependent<A, Function>& s) { return indexed_dependent<A, Function>(s); }
 };
-template <space A, space B>
+template <row_space A, row_space B>
 struct indexer<product<A, B>> {
     static auto go(const product<A, B>& s) {
         auto outer = indexer<A>::go(s.outer);
@@ -91,7 +91,7 @@ struct indexer<product<A, B>> {
 
 /// The same space with tables that make size, rank, unrank and sample cheap, for spaces too large to list: products stay products,
 /// dependences sum up their inner sizes, restricted factors list their own rows.
-template <space S>
+template <row_space S>
 auto indexed(const S& s) { return detail::indexer<S>::go(s); }
 
 }  // namespace emmy::knob

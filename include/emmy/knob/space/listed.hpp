@@ -148,7 +148,7 @@ struct catalog_of<F> {
     static constexpr std::array<bool, 2> values{false, true};
 };
 template <class F>
-concept has_catalog = family<F> && (requires { catalog_of<F>::values[0]; } || requires { { catalog_of<F>::space() } -> space; });
+concept has_catalog = family<F> && (requires { catalog_of<F>::values[0]; } || requires { { catalog_of<F>::space() } -> row_space; });
 
 /// Every value of a family that a fork may offer, in catalog order. Holds no data: the values are a table of the family.
 template <has_catalog F>

@@ -12,7 +12,7 @@ concept row_codec = requires(const Codec& c, const Row& r) {
 
 /// The rows of A, each shown as a row of other families, in A's order: the sizes of a tile become WORK and TILE. Show must keep distinct
 /// rows distinct.
-template <space A, row_codec<row_of<A>> Codec>
+template <row_space A, row_codec<row_of<A>> Codec>
 struct mapped : space_base<mapped<A, Codec>, decltype(std::declval<const Codec&>().show(std::declval<const row_of<A>&>()))> {
     using row_type = decltype(std::declval<const Codec&>().show(std::declval<const row_of<A>&>()));
     A inner;
@@ -44,7 +44,7 @@ private:
     }
 };
 
-template <space A, class Codec>
+template <row_space A, class Codec>
 constexpr mapped<A, Codec> shown_as(const A& a, const Codec& codec) { return {a, codec}; }
 
 }  // namespace emmy::knob

@@ -44,42 +44,42 @@ consteval bool has_all_that_is_read() {
 }  // namespace detail
 
 /// A * B: every row of A beside every row of B, B fastest. Families must be distinct and of one role.
-template <space A, space B>
+template <row_space A, row_space B>
 constexpr auto operator*(const A& a, const B& b) {
     static_assert(detail::stand_side_by_side<row_of<A>, row_of<B>>());
     return product<A, B>(a, b);
 }
 /// A + B: the rows of A, then those of B that A has not. Both over the same families.
-template <space A, space B>
+template <row_space A, row_space B>
 constexpr auto operator+(const A& a, const B& b) {
     static_assert(detail::stand_one_after_another<row_of<A>, row_of<B>>());
     return sum<A, B>(a, b);
 }
 /// A % test: the rows that pass. `A + B % r` is `A + (B % r)`, `A * B % r` is `(A * B) % r`.
-template <space A, row_filter F>
+template <row_space A, row_filter F>
 constexpr auto operator%(const A& a, const F& passes) {
     static_assert(detail::has_all_that_is_read<row_of<A>, typename F::reads>());
     return detail::push(a, passes);
 }
 /// A >> f: beside each row a of A the rows of f(a). f is a function object that gives spaces of one type, over families that A has not.
-template <space A, class Function>
-    requires(!space<Function>)
+template <row_space A, class Function>
+    requires(!row_space<Function>)
 constexpr auto operator>>(const A& a, const Function& f) {
     static_assert(std::is_invocable_v<const Function&, const row_of<A>&>, "space >> f: f is not callable with a row of the space, expected [](const auto& row) { return <a space>; }");
-    static_assert(space<detail::space_at<Function, row_of<A>>>, "space >> f: f(row) is no space, expected a space of one type for every row");
+    static_assert(row_space<detail::space_at<Function, row_of<A>>>, "space >> f: f(row) is no space, expected a space of one type for every row");
     static_assert(detail::stand_side_by_side<row_of<A>, row_of<detail::space_at<Function, row_of<A>>>>());
     return dependent<A, Function>(a, f);
 }
 /// A | is<F>(value): only the rows with this value.
-template <space A, family F>
+template <row_space A, family F>
 constexpr auto operator|(const A& a, const is_value<F>& pin) {
     static_assert(detail::has_all_that_is_read<row_of<A>, row<F>>());
     return detail::push(a, pin);
 }
 /// A | "VEC=4": the same from a text in the source. Texts of a run: pin_by.
-template <space A>
+template <row_space A>
 constexpr auto operator|(const A& a, const source_pin<row_of<A>>& text) { return detail::push_pins(a, text.pins); }
-template <space A, fixed_string Text>
+template <row_space A, fixed_string Text>
 constexpr auto operator|(const A& a, pin_literal<Text>) { return detail::push_pins(a, detail::read_pin<row_of<A>, Text>()); }
 
 }  // namespace emmy::knob

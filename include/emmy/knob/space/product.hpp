@@ -4,7 +4,7 @@
 namespace emmy::knob {
 
 /// Every row of A beside every row of B, B fastest: raw = raw of a · raw size of B + raw of b.
-template <space A, space B>
+template <row_space A, row_space B>
 struct product : space_base<product<A, B>, join_t<row_of<A>, row_of<B>>> {
     using row_type = join_t<row_of<A>, row_of<B>>;
     A outer;
@@ -40,7 +40,7 @@ private:
 };
 
 /// The rows of A, then those of B that A has not.
-template <space A, space B>
+template <row_space A, row_space B>
 struct sum : space_base<sum<A, B>, row_of<A>> {
     using row_type = row_of<A>;
     A first;

@@ -29,7 +29,7 @@ struct filter_under {
     constexpr bool operator()(const reads& r) const { return passes(part<typename Filter::reads>(join(known, r))); }
 };
 
-template <space S, row_filter F>
+template <row_space S, row_filter F>
 constexpr auto push(const S& s, const F& f);
 
 /// a -> f(a) % filter, the filter knowing a.
@@ -44,12 +44,12 @@ struct filtered_function {
 };
 
 /// How a filter reaches the earliest place that decides it.
-template <space S>
+template <row_space S>
 struct pusher {
     template <row_filter F>
     static constexpr auto go(const S& s, const F& f) { return restricted<S, F>(s, f); }
 };
-template <space A, space B>
+template <row_space A, row_space B>
 struct pusher<product<A, B>> {
     template <row_filter F>
     static constexpr auto go(const product<A, B>& s, const F& f) {
@@ -64,7 +64,7 @@ struct pusher<product<A, B>> {
         }
     }
 };
-template <space A, space B>
+template <row_space A, row_space B>
 struct pusher<sum<A, B>> {
     template <row_filter F>
     static constexpr auto go(const sum<A, B>& s, const F& f) {
@@ -73,7 +73,7 @@ struct pusher<sum<A, B>> {
         return sum<std::remove_const_t<decltype(first)>, std::remove_const_t<decltype(then)>>(first, then);
     }
 };
-template <space A, row_filter G>
+template <row_space A, row_filter G>
 struct pusher<restricted<A, G>> {
     template <row_filter F>
     static constexpr auto go(const restricted<A, G>& s, const F& f) {
@@ -81,7 +81,7 @@ struct pusher<restricted<A, G>> {
         return restricted<std::remove_const_t<decltype(inside)>, G>(inside, s.passes);
     }
 };
-template <space A, class Function>
+template <row_space A, class Function>
 struct pusher<dependent<A, Function>> {
     template <row_filter F>
     static constexpr auto go(const dependent<A, Function>& s, const F& f) {
@@ -97,7 +97,7 @@ struct pusher<dependent<A, Function>> {
 
 /// A % filter with the filter at the earliest prefix that has every family it reads: `A*B*C % r` tests r while walking A*B where r reads
 /// those two, so that a walk is a pruned search. Rows, order and ranks are those of the filter put last.
-template <space S, row_filter F>
+template <row_space S, row_filter F>
 constexpr auto push(const S& s, const F& f) { return pusher<S>::go(s, f); }
 
 }  // namespace detail

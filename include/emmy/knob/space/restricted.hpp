@@ -10,7 +10,7 @@ concept row_filter = any_row<typename R::reads> && requires(const R& r, const ty
 };
 
 /// The rows of A that a filter lets pass, in A's order. Size, rank and unrank walk A, nothing else.
-template <space A, row_filter Filter>
+template <row_space A, row_filter Filter>
 struct restricted : space_base<restricted<A, Filter>, row_of<A>> {
     using row_type = row_of<A>;
     A all;

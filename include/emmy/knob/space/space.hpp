@@ -20,7 +20,7 @@ namespace emmy::knob {
 /// A *raw* numbers the points of the unrestricted space: it grows along the walk, costs no search, and is what a list of rows keeps.
 /// What follows comes from these five (and is replaced where a space knows better): size, rank, unrank, each, contains, sample.
 template <class S>
-concept space = requires(const S& s, const typename S::row_type& r) {
+concept row_space = requires(const S& s, const typename S::row_type& r) {
     requires any_row<typename S::row_type>;
     { s.raw_size() } -> std::same_as<std::uint64_t>;
     { s.raw_rank(r) } -> std::same_as<std::optional<std::uint64_t>>;
@@ -90,7 +90,7 @@ protected:
 };
 
 /// The row type of a space.
-template <space S>
+template <row_space S>
 using row_of = typename S::row_type;
 
 }  // namespace emmy::knob

@@ -80,7 +80,7 @@ private:
 
 namespace detail {
 
-template <space S, any_row Row>
+template <row_space S, any_row Row>
 constexpr auto push_pins(const S& s, const pinned<Row>& pins);
 
 /// a -> f(a) | pins
@@ -92,14 +92,14 @@ struct pinned_function {
 };
 
 /// A pin is a test of single families, so every factor takes its own share of it; the type of the result does not depend on the text.
-template <space S>
+template <row_space S>
 struct pin_pusher {
     template <any_row Row>
     static constexpr auto go(const S& s, const pinned<Row>& pins) {
         return restricted<S, pinned<row_of<S>>>(s, pins.about(row_of<S>{}));
     }
 };
-template <space A, space B>
+template <row_space A, row_space B>
 struct pin_pusher<product<A, B>> {
     template <any_row Row>
     static constexpr auto go(const product<A, B>& s, const pinned<Row>& pins) {
@@ -108,7 +108,7 @@ struct pin_pusher<product<A, B>> {
         return product<std::remove_const_t<decltype(outer)>, std::remove_const_t<decltype(inner)>>(outer, inner);
     }
 };
-template <space A, space B>
+template <row_space A, row_space B>
 struct pin_pusher<sum<A, B>> {
     template <any_row Row>
     static constexpr auto go(const sum<A, B>& s, const pinned<Row>& pins) {
@@ -117,7 +117,7 @@ struct pin_pusher<sum<A, B>> {
         return sum<std::remove_const_t<decltype(first)>, std::remove_const_t<decltype(then)>>(first, then);
     }
 };
-template <space A, row_filter F>
+template <row_space A, row_filter F>
 struct pin_pusher<restricted<A, F>> {
     template <any_row Row>
     static constexpr auto go(const restricted<A, F>& s, const pinned<Row>& pins) {
@@ -125,7 +125,7 @@ struct pin_pusher<restricted<A, F>> {
         return restricted<std::remove_const_t<decltype(inside)>, F>(inside, s.passes);
     }
 };
-template <space A, class Function>
+template <row_space A, class Function>
 struct pin_pusher<dependent<A, Function>> {
     template <any_row Row>
     static constexpr auto go(const dependent<A, Function>& s, const pinned<Row>& pins) {
@@ -134,7 +134,7 @@ struct pin_pusher<dependent<A, Function>> {
         return dependent<std::remove_const_t<decltype(outer)>, inner>(outer, inner{s.inner, pins});
     }
 };
-template <space S, any_row Row>
+template <row_space S, any_row Row>
 constexpr auto push_pins(const S& s, const pinned<Row>& pins) { return pin_pusher<S>::go(s, pins); }
 
 /// Not a constant expression, on purpose: the compiler that reports this call has refused the pin. clang shows the arguments.
@@ -172,7 +172,7 @@ consteval pinned<Row> read_pin() {
 
 /// A space pinned by a text known at run time: KEY=VALUE{,KEY=VALUE}. Errors (user): an unknown key, a value that is not canonical. A
 /// value that the space does not offer gives an empty space.
-template <space S>
+template <row_space S>
 auto pin_by(const S& s, std::string_view text) -> result<decltype(detail::push_pins(s, pinned<row_of<S>>{}))> {
     const auto pins = pinned<row_of<S>>::parse(text);
     if (!pins) return emmy::refuse(pins.error().as(fault_kind::user));
