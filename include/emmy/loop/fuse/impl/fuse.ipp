@@ -72,12 +72,13 @@ inline result<std::vector<formed>> fused(const program::primitive_graph& program
             k.outputs.push_back(p.buffers[r.outputs[i]].node);
         }
         if (d.step != nothing) add_state_port(p, d, emit.state(), k);
-        std::vector<program::node_id> nodes;
+        std::vector<program::node_id> nodes, also;
         for (const op_index o : r.ops) {
             if (p.ops[o].node != program::no_node) nodes.push_back(p.ops[o].node);
-            nodes.insert(nodes.end(), p.ops[o].rolled.begin(), p.ops[o].rolled.end());
+            std::vector<program::node_id>& list = p.ops[o].kind == lifted_kind::rolled ? nodes : also;
+            list.insert(list.end(), p.ops[o].rolled.begin(), p.ops[o].rolled.end());
         }
-        names.name(k, nodes);
+        names.name(k, nodes, also);
         out.push_back(std::move(k));
     }
     return out;

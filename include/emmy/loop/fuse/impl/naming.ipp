@@ -20,7 +20,8 @@ public:
     /// Origins of the primitives, and `k_<operators>[_reduce|_pointwise]_<6 digits>`: operators by the number of their primitives in the kernel, most
     /// first; layout operators only where there is no other; no suffix where the kernel is one operator, whole. Where no operator of the framework
     /// names it: `k_<first output>_<reduce|pointwise>`.
-    void name(formed& k, std::span<const program::node_id> nodes) const {
+    /// `also`: primitives of a recurrence whose states the kernel reads: origins, no pieces of its own.
+    void name(formed& k, std::span<const program::node_id> nodes, std::span<const program::node_id> also) const {
         struct share {
             std::size_t count = 0;
             program::op op = program::op::input;
@@ -34,6 +35,8 @@ public:
             }
         k.origins.clear();
         for (const auto& [traced, s] : origins) k.origins.emplace_back(program_.g.text(s.id));
+        for (const program::node_id n : also)
+            for (const program::origin& o : program_.origins_of(n)) k.origins.emplace_back(program_.g.text(o.id));
         std::sort(k.origins.begin(), k.origins.end());
         k.origins.erase(std::unique(k.origins.begin(), k.origins.end()), k.origins.end());
 

@@ -230,9 +230,11 @@ private:
                 if (s.buffer == made(stores[0][k])) s.buffer = rolled.stores.back();
         }
         if (!zeros(seed)) d.seed = seed;
-        for (const step& s : steps)
-            for (const op_index o : s.ops) {
-                if (p_.ops[o].node != program::no_node) rolled.rolled.push_back(p_.ops[o].node);
+        // It implements what is made from the state and kept by nobody else; the slices implement what they replace, and all of it.
+        for (std::size_t j = 0; j < n; ++j)
+            for (const op_index o : steps[j].ops) {
+                const bool kept = std::find(stores[j].begin(), stores[j].end(), o) != stores[j].end();
+                if (!kept && p_.ops[o].node != program::no_node && has(above_[made(o)], j == 0 ? seed : made(states[j - 1]))) rolled.rolled.push_back(p_.ops[o].node);
             }
         placement at(p_, d);
         std::set<buffer_id> reads;
@@ -247,7 +249,7 @@ private:
             for (std::size_t j = 0; j < n; ++j) {
                 const lifted_op old = p_.ops[stores[j][k]];
                 const buffer_id from = p_.ops[index].stores[k];
-                lifted_op slice{.axes = old.axes, .stores = old.stores, .index = old.index, .reads = {from}, .plain_load = from, .node = program::no_node};
+                lifted_op slice{.axes = old.axes, .stores = old.stores, .index = old.index, .reads = {from}, .plain_load = from, .node = old.node, .rolled = p_.ops[index].rolled};
                 std::vector<expr_id> where = old.index;
                 where.insert(where.begin(), v_.exprs.integer(static_cast<std::int64_t>(j)));
                 slice.stored = v_.load(from, where);
