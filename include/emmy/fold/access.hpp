@@ -25,6 +25,9 @@ EMMY_DECL std::optional<offset> flatten(const loop::kernel& k, const std::vector
 /// 0 uniform, 1 adjacent, another number a constant stride; nothing when it is none of these.
 EMMY_DECL std::optional<std::int64_t> lane_stride(const loop::kernel& k, const offset& o, name_id axis, int lanes);
 
+/// Integer arithmetic, comparisons and logic over names and numbers: a predicate that whole vectors of coordinates can evaluate.
+EMMY_DECL bool lanes_evaluate(const loop::body& b, expr_id e);
+
 /// The expression names `name`.
 EMMY_DECL bool names(const loop::body& b, expr_id e, name_id name);
 

@@ -55,10 +55,12 @@ struct cpu_facts {
     fold::value_id a = fold::none, b = fold::none;
     std::uint32_t m_axis = fold::none, k_axis = fold::none;
     bool b_adjacent = false;               ///< b is read along n without gaps
+    bool a_along_k = false, b_along_k = false;  ///< read along k without gaps
     // rows: a twist whose exponentials a later sweep computes again
     fold::value_id kept = fold::none, kept_again = fold::none;
     bool sweeps = false;                   ///< rows: a later sweep stores along one axis
     bool has_fold = false;
+    bool nested = false;                   ///< a fold inside a fold
     bool deals = false;                    ///< ordered: an outermost free loop is dealt to the team
 };
 
@@ -89,6 +91,8 @@ public:
     EMMY_DECL const cpu_target& target() const;
     EMMY_DECL const cpu_facts& facts() const;
     EMMY_DECL const cpu_stages& stages() const;                   ///< of the staged form
+    /// A value that varies along `axis` and that vectors along it hold only after computing it lane by lane.
+    EMMY_DECL static bool lane_by_lane(const cpu_part& part, fold::value_id v, std::uint32_t axis, int lanes);
     EMMY_DECL cpu_row part_row(std::size_t part, const cpu_row& row) const;  ///< what a row of the staged form means for one part
     EMMY_DECL const cpu_part& whole() const;                      ///< the three above but the target
 

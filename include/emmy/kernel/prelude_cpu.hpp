@@ -16,6 +16,8 @@ struct prelude_function {
 /// functions built on it (sigmoid, silu, tanh, gelu_tanh) 3 ulp or 2e-7 absolute; the others call the C library lane by lane.
 constexpr prelude_function cpu_prelude[] = {
     {"splat", "SI f32x$ splat_$(float x) { return (f32x$){} + x; }", "SI f32x1 splat_1(float x) { return x; }"},
+    {"isplat", "SI i32x$ isplat_$(int x) { return (i32x$){} + x; }", ""},
+    {"lane", "static const i32x$ lane_$ = {~0};", ""},
     {"load_f32", "SI f32x$ load_f32_$(const float* p) { return *(const f32x$u*)p; }", "SI f32x1 load_f32_1(const float* p) { return *p; }"},
     {"store_f32", "SI void store_f32_$(float* p, f32x$ v) { *(f32x$u*)p = v; }", "SI void store_f32_1(float* p, f32x1 v) { *p = v; }"},
     {"stream_f32",

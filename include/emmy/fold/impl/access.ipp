@@ -76,6 +76,23 @@ inline bool names_axis(const loop::body& b, expr_id id, name_id axis) {
 
 }  // namespace detail
 
+EMMY_DECL bool lanes_evaluate(const loop::body& b, expr_id id) {
+    const expr& e = b.exprs[id];
+    switch (e.kind) {
+        case expr_kind::integer: return e.integer < (std::int64_t{1} << 31) && e.integer >= -(std::int64_t{1} << 31);
+        case expr_kind::boolean:
+        case expr_kind::name: return true;
+        case expr_kind::binary: {
+            const bool divides = e.op == binary_op::divide || e.op == binary_op::floor_divide || e.op == binary_op::remainder;
+            if (divides && (b.exprs[e.b].kind != expr_kind::integer || b.exprs[e.b].integer < 1 || b.exprs[e.a].kind != expr_kind::name)) return false;
+            if (e.op == binary_op::shift_left || e.op == binary_op::shift_right || e.op == binary_op::bit_and || e.op == binary_op::bit_or || e.op == binary_op::bit_xor) return false;
+            return lanes_evaluate(b, e.a) && lanes_evaluate(b, e.b);
+        }
+        case expr_kind::ternary: return lanes_evaluate(b, e.a) && lanes_evaluate(b, e.b) && lanes_evaluate(b, e.c);
+        default: return false;
+    }
+}
+
 EMMY_DECL bool names(const loop::body& b, expr_id e, name_id name) { return e != no_expr && detail::names_axis(b, e, name); }
 
 EMMY_DECL const loop::buffer* find_buffer(const loop::kernel& k, name_id name) {

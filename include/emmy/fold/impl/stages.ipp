@@ -248,7 +248,8 @@ private:
         std::vector<item> items;
         for (std::size_t w : writes) items.push_back({true, w, nothing, g_.writes[w].value});
         std::uint32_t level = 0;
-        return part(g_.writes[writes[0]].loops, items, nothing, level);
+        const std::size_t container = static_cast<std::size_t>(&writes - roots_.data());
+        return part(g_.writes[writes[0]].loops, items, nothing, level, container);
     }
     /// The table of a class, built on first use.
     bool table_of(std::uint32_t c) {
@@ -288,19 +289,19 @@ private:
         for (axis_id a : grid) order.push_back(static_cast<std::uint32_t>(std::find(classes_[c].axes.begin(), classes_[c].axes.end(), a) - classes_[c].axes.begin()));
         orders_[c] = order;
         std::uint32_t level = 0;
-        if (!part(grid, {{false, 0, c, first}}, first, level)) return false;
+        if (!part(grid, {{false, 0, c, first}}, first, level, 0)) return false;
         classes_[c].level = level + 1;
         return true;
     }
 
     /// Whether a state is computed inside the part instead of read from a table.
-    bool inlined(node_id x, const std::vector<axis_id>& grid, bool has_sweep, std::size_t product_count, node_id own) const {
+    bool inlined(node_id x, const std::vector<axis_id>& grid, bool has_sweep, std::size_t product_count, node_id own, const std::set<std::size_t>& containers) const {
         if (x == own) return true;
         const value_class& c = classes_[instances_.at(x).of];
         const value_node& n = g_.nodes[x];
         if (n.from != value_node::form::state) return false;
         if (cells(n.depends) * static_cast<std::int64_t>(std::max<std::size_t>(byte_size(n.type), 1)) > (std::int64_t{1} << 31)) return true;
-        if (c.readers.size() > 1) return false;
+        if (!std::includes(containers.begin(), containers.end(), c.readers.begin(), c.readers.end())) return false;
         const bool nested = g_.any_of(n.args[0], [&](node_id y) { return stops(y) && y != x; }, [&](node_id y) { return !stops(y); });
         std::vector<axis_id> all = grid;
         std::sort(all.begin(), all.end());
@@ -314,7 +315,7 @@ private:
         return has_sweep && product_count == 0 && n.depends == outer;
     }
 
-    bool part(const std::vector<axis_id>& grid, const std::vector<item>& items, node_id own, std::uint32_t& level) {
+    bool part(const std::vector<axis_id>& grid, const std::vector<item>& items, node_id own, std::uint32_t& level, std::size_t container) {
         // What the values read from outside this part.
         std::vector<node_id> stops_found;
         std::set<std::uint32_t> product_classes;
@@ -342,15 +343,20 @@ private:
                 sweep = sweep || (n.depends == outer && g_.extent(n.axis) <= 4 * g_.extent(grid.back()) && 4 * g_.extent(n.axis) >= g_.extent(grid.back()));
             }
         }
+        // Inside: what only this part reads, itself or through what is inside.
         std::set<node_id> inside;
-        std::vector<node_id> open = stops_found;
-        while (!open.empty()) {
-            const node_id x = open.back();
-            open.pop_back();
-            if (inlined(x, grid, sweep, product_classes.size(), own)) {
-                if (!inside.insert(x).second) continue;
+        std::set<std::size_t> containers{own != nothing ? roots_.size() + instances_.at(own).of : container};
+        std::vector<node_id> met = stops_found;
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (std::size_t i = 0; i < met.size(); ++i) {
+                const node_id x = met[i];
+                if (inside.count(x) != 0 || !inlined(x, grid, sweep, product_classes.size(), own, containers)) continue;
+                inside.insert(x);
+                containers.insert(roots_.size() + instances_.at(x).of);
+                changed = true;
                 g_.any_of(g_.nodes[x].args[0], [&](node_id y) {
-                    if (stops(y)) open.push_back(y);
+                    if (stops(y)) met.push_back(y);
                     return false;
                 }, [&](node_id y) { return !stops(y); });
             }

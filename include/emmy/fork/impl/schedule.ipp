@@ -30,43 +30,62 @@ inline std::int64_t extent(const fold::tree& t, std::uint32_t axis) {  // symbol
 }
 inline bool is_static(const fold::tree& t, std::uint32_t axis) { return t.axes[axis].extent.kind == dim::form::number; }
 
-/// Vectors of up to `lanes` neighbours of `axis` can stand for single values of it, in every statement that `among` selects.
-template <class Among>
-bool lanes_work(const loop::kernel& k, const fold::tree& t, std::uint32_t axis, int lanes, Among&& among) {
+/// A statement whose value is made lane by lane where it varies along a vector: integers, doubles, gathers, codes.
+inline bool lane_by_lane(const loop::kernel& k, const fold::tree& t, std::uint32_t s, std::uint32_t axis, int lanes) {
     const loop::body& b = k.body;
-    const name_id name = t.axes[axis].name;
+    const loop::stmt& st = b.stmts[s];
+    const auto varies = [&](fold::value_id v) { return (t.depends[v] >> axis & 1) != 0; };
+    if (reads_as_integer(t.types[s]) || t.types[s] == dtype::f64) return true;
+    switch (st.kind) {
+        case loop::stmt_kind::load: {
+            for (const auto& g : t.gathers[s])
+                if (varies(g.second)) return true;
+            const loop::buffer* buffer = fold::find_buffer(k, st.buffer);
+            const auto offset = fold::flatten(k, buffer->shape, b.expressions(st.index));
+            const auto stride = offset ? fold::lane_stride(k, *offset, t.axes[axis].name, lanes) : std::nullopt;
+            return !stride || (*stride != 0 && *stride != 1);
+        }
+        case loop::stmt_kind::assign:
+            // What an integer is to a vector is its value as a real; operators that read its bits run on it alone.
+            for (fold::value_id v : t.args[s])
+                if (varies(v) && reads_as_integer(t.types[v]) && (st.op == loop::op::from_f8e4m3 || st.op == loop::op::from_f8e5m2 || st.op == loop::op::from_f4e2m1 || st.op == loop::op::bitcast || st.op == loop::op::where)) return true;
+            return st.op == loop::op::bitcast;
+        case loop::stmt_kind::select:
+            for (expr_id e : b.expressions(st.index))
+                if (fold::names(b, e, t.axes[axis].name) && !fold::lanes_evaluate(b, e)) return true;
+            for (const auto& g : t.gathers[s])
+                if (varies(g.second)) return true;
+            return false;
+        default: return st.kind != loop::stmt_kind::accum;
+    }
+}
+
+/// Vectors of up to `lanes` neighbours of `axis` can stand for single values of it, in every statement that `among` selects. Strict: none
+/// of them lane by lane, strides of 0 and 1 only.
+template <class Among>
+bool lanes_work(const loop::kernel& k, const fold::tree& t, std::uint32_t axis, int lanes, Among&& among, bool strict = true) {
+    const loop::body& b = k.body;
     for (std::uint32_t s = 0; s < b.stmts.size(); ++s) {
         const loop::stmt& st = b.stmts[s];
         if ((t.depends[s] >> axis & 1) == 0 || !among(s)) continue;
-        switch (st.kind) {
-            case loop::stmt_kind::load:
-            case loop::stmt_kind::write: {
-                const loop::buffer* buffer = fold::find_buffer(k, st.buffer);
-                if (buffer == nullptr) return false;
-                const dtype type = st.kind == loop::stmt_kind::load ? t.types[s] : buffer->type;
-                if (reads_as_integer(type) || type == dtype::f64) return false;
-                for (const auto& g : t.gathers[s])
-                    if ((t.depends[g.second] >> axis & 1) != 0) return false;
-                const auto offset = fold::flatten(k, buffer->shape, b.expressions(st.index));
-                if (!offset) return false;
-                const auto stride = fold::lane_stride(k, *offset, name, lanes);
-                if (!stride || (*stride != 1 && (st.kind == loop::stmt_kind::write || *stride != 0))) return false;
-                break;
-            }
-            case loop::stmt_kind::select:
-                for (expr_id e : b.expressions(st.index))
-                    if (fold::names(b, e, name)) return false;
-                for (const auto& g : t.gathers[s])
-                    if ((t.depends[g.second] >> axis & 1) != 0) return false;
-                [[fallthrough]];
-            case loop::stmt_kind::assign:
-            case loop::stmt_kind::accum:
-                if (reads_as_integer(t.types[s]) || t.types[s] == dtype::f64) return false;
-                for (fold::value_id v : t.args[s])
-                    if (reads_as_integer(t.types[v]) || t.types[v] == dtype::f64) return false;
-                break;
-            default: return false;
+        if (st.kind == loop::stmt_kind::write) {
+            const loop::buffer* buffer = fold::find_buffer(k, st.buffer);
+            if (buffer == nullptr || reads_as_integer(buffer->type) || buffer->type == dtype::f64) return false;
+            for (const auto& g : t.gathers[s])
+                if ((t.depends[g.second] >> axis & 1) != 0) return false;
+            const auto offset = fold::flatten(k, buffer->shape, b.expressions(st.index));
+            if (!offset || fold::lane_stride(k, *offset, t.axes[axis].name, lanes) != 1) return false;
+            continue;
         }
+        if (st.kind == loop::stmt_kind::accum) {
+            const bool whole = reads_as_integer(t.types[s]) || t.types[s] == dtype::f64;
+            if (whole || (strict && (reads_as_integer(t.types[t.args[s][0]]) || t.types[t.args[s][0]] == dtype::f64))) return false;
+            continue;
+        }
+        if (strict && lane_by_lane(k, t, s, axis, lanes)) return false;
+        if (strict)
+            for (fold::value_id v : t.args[s])
+                if (reads_as_integer(t.types[v]) || t.types[v] == dtype::f64) return false;
     }
     return true;
 }
@@ -108,23 +127,41 @@ inline bool find_contraction(const loop::kernel& k, const fold::tree& t, int lan
     std::vector<char> in_product(k.body.stmts.size(), 0), all(k.body.stmts.size(), 1);
     collect(t, product, in_product);
     // The epilogue along n in vectors; the factors may be anything that can be computed element by element.
-    if (!lanes_work(k, t, n, lanes, [&](std::uint32_t s) { return !in_product[s]; })) return false;
+    if (!lanes_work(k, t, n, lanes, [&](std::uint32_t s) { return !in_product[s]; }, false)) return false;
     out.form = cpu_form::contraction;
     out.vectors = true;
     out.product = product, out.a = a, out.b = b;
     out.lane_axis = n, out.m_axis = m, out.k_axis = p.axes[0];
     out.b_adjacent = lanes_work(k, t, n, lanes, [&](std::uint32_t s) { return in_product[s] != 0; });
+    // Along the reduced axis, for packing what is adjacent there.
+    const auto cone = [&](fold::value_id top) {
+        std::vector<char> in(k.body.stmts.size(), 0);
+        std::vector<fold::value_id> open{top};
+        while (!open.empty()) {
+            const fold::value_id v = open.back();
+            open.pop_back();
+            if (in[v]++ != 0) continue;
+            for (fold::value_id x : t.args[v]) open.push_back(x);
+            for (const auto& g : t.gathers[v]) open.push_back(g.second);
+        }
+        return in;
+    };
+    const auto along_k = [&](fold::value_id v) {
+        const std::vector<char> in = cone(v);
+        return lanes_work(k, t, p.axes[0], lanes, [&](std::uint32_t s) { return in[s] != 0 && s != p.states[0] && s != value; });
+    };
+    out.a_along_k = along_k(a), out.b_along_k = along_k(b);
     return true;
 }
 
-inline bool find_rows(const loop::kernel& k, const fold::tree& t, int lanes, cpu_facts& out) {
+inline bool find_rows(const loop::kernel& k, const fold::tree& t, int lanes, cpu_facts& out, bool strict) {
     const fold::term& root = t.terms[t.root];
     for (const fold::step& s : root.steps) {
         if (!s.is_term) continue;
         const fold::term& child = t.terms[s.id];
         for (const fold::step& inner : child.steps)
             if (inner.is_term) return false;
-        if (!lanes_work(k, t, child.axes.back(), lanes, [](std::uint32_t) { return true; })) return false;
+        if (!lanes_work(k, t, child.axes.back(), lanes, [](std::uint32_t) { return true; }, strict)) return false;
     }
     out.form = cpu_form::rows;
     out.vectors = true;
@@ -148,7 +185,10 @@ inline bool find_rows(const loop::kernel& k, const fold::tree& t, int lanes, cpu
 
 inline result<cpu_facts> analyse(const loop::kernel& k, const fold::tree& t, const cpu_target& target) {
     cpu_facts out;
-    for (const fold::term& term : t.terms) out.has_fold = out.has_fold || term.is_fold();
+    for (const fold::term& term : t.terms) {
+        out.has_fold = out.has_fold || term.is_fold();
+        for (const fold::step& s : term.steps) out.nested = out.nested || (term.is_fold() && s.is_term);
+    }
     const fold::term& root = t.terms[t.root];
     const bool flat = std::none_of(root.steps.begin(), root.steps.end(), [](const fold::step& s) { return s.is_term; });
     const bool only_folds = std::all_of(root.steps.begin(), root.steps.end(), [&](const fold::step& s) { return !s.is_term || t.terms[s.id].is_fold(); });
@@ -161,8 +201,10 @@ inline result<cpu_facts> analyse(const loop::kernel& k, const fold::tree& t, con
         }
         return out;
     }
-    if (find_contraction(k, t, target.lanes(), out) || find_rows(k, t, target.lanes(), out)) return out;
-    if (!t.grid.empty() && only_folds && lanes_work(k, t, t.grid.back(), target.lanes(), every)) {
+    if (find_contraction(k, t, target.lanes(), out) || find_rows(k, t, target.lanes(), out, true)) return out;
+    const bool columns = !t.grid.empty() && only_folds && lanes_work(k, t, t.grid.back(), target.lanes(), every);
+    if (!columns && find_rows(k, t, target.lanes(), out, false)) return out;
+    if (columns || (!t.grid.empty() && only_folds && lanes_work(k, t, t.grid.back(), target.lanes(), every, false))) {
         out.form = cpu_form::columns;
         out.lane_axis = t.grid.back();
         out.vectors = true;
@@ -542,7 +584,7 @@ EMMY_DECL result<cpu_schedules> cpu_schedules::make(const loop::kernel& k, const
         made->tree = std::move(*tree);
         EMMY_TRY(facts, detail::analyse(made->kernel, made->tree, target));
         made->facts = facts;
-        if (facts.form == cpu_form::cells) detail::take_apart(*made, true);
+        if (facts.form == cpu_form::cells || facts.nested) detail::take_apart(*made, true);
     } else if (!detail::take_apart(*made, false)) {
         EMMY_CHECK_OK(fold::check_order(k));
         made->facts.form = cpu_form::ordered;
@@ -575,6 +617,7 @@ EMMY_DECL result<void> cpu_schedules::check(const cpu_row& row) const {
     return state_->facts.form == cpu_form::staged ? detail::legal_staged(*state_, row) : detail::legal(*state_, state_->target, row);
 }
 EMMY_DECL const cpu_stages& cpu_schedules::stages() const { return state_->steps; }
+EMMY_DECL bool cpu_schedules::lane_by_lane(const cpu_part& part, fold::value_id v, std::uint32_t axis, int lanes) { return detail::lane_by_lane(part.kernel, part.tree, v, axis, lanes); }
 EMMY_DECL cpu_row cpu_schedules::part_row(std::size_t part, const cpu_row& row) const {
     return detail::part_row(state_->steps.parts[part], state_->target, state_->part_rows[part], row);
 }

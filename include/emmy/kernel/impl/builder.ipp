@@ -300,8 +300,11 @@ public:
 
     // Values.
     int lanes_of(fold::value_id v, const point& p) const {
-        for (const point* q = &p; q != nullptr; q = q->up)
-            if (q->lanes > 1 && (t_.depends[v] >> q->lane_axis & 1) != 0) return q->lanes;
+        fold::axis_set nearer = 0;  // bound again by a nearer point
+        for (const point* q = &p; q != nullptr; q = q->up) {
+            if (q->lanes > 1 && (nearer >> q->lane_axis & 1) == 0 && (t_.depends[v] >> q->lane_axis & 1) != 0) return q->lanes;
+            nearer |= q->own;
+        }
         return 1;
     }
     expr_id coordinate(std::uint32_t axis, const point& p) {
@@ -315,8 +318,17 @@ public:
             if (t_.axes[i].name == n) return i;
         return kernel::none;
     }
-    /// An expression of the body at a point.
-    expr_id translate(fold::value_id s, expr_id id, point& p) {
+    /// The axis that vectors of a point run along.
+    std::uint32_t lane_axis(const point& p) const {
+        fold::axis_set nearer = 0;
+        for (const point* q = &p; q != nullptr; q = q->up) {
+            if (q->lanes > 1 && (nearer >> q->lane_axis & 1) == 0) return q->lane_axis;
+            nearer |= q->own;
+        }
+        return kernel::none;
+    }
+    /// An expression of the body at a point. With `lanes`, the lane axis stands for all its coordinates: the name `lane` counts them.
+    expr_id translate(fold::value_id s, expr_id id, point& p, bool lanes = false) {
         const expr e = k_.body.exprs[id];
         switch (e.kind) {
             case expr_kind::integer: return num(e.integer);
@@ -324,17 +336,19 @@ public:
             case expr_kind::name: {
                 for (const auto& [n, v] : t_.gathers[s])
                     if (n == e.name) return name("v" + std::to_string(value_of(v, p)));
-                return coordinate(axis_named(e.name), p);
+                const std::uint32_t axis = axis_named(e.name);
+                const expr_id at = coordinate(axis, p);
+                return lanes && axis == lane_axis(p) ? p_.exprs.binary(binary_op::add, at, name("lane")) : at;
             }
             case expr_kind::binary: {
-                const expr_id a = translate(s, e.a, p), b = translate(s, e.b, p);
+                const expr_id a = translate(s, e.a, p, lanes), b = translate(s, e.b, p, lanes);
                 return combined(e.op, a, b);
             }
             case expr_kind::ternary: {
-                const expr_id a = translate(s, e.a, p), b = translate(s, e.b, p);
-                return p_.exprs.ternary(a, b, translate(s, e.c, p));
+                const expr_id a = translate(s, e.a, p, lanes), b = translate(s, e.b, p, lanes);
+                return p_.exprs.ternary(a, b, translate(s, e.c, p, lanes));
             }
-            case expr_kind::cast: return cast(e.name, translate(s, e.a, p));
+            case expr_kind::cast: return cast(e.name, translate(s, e.a, p, lanes));
             case expr_kind::real: return p_.exprs.real(e.real());
             default: return num(0);
         }
@@ -371,7 +385,9 @@ public:
             on_fold(t_.state_of[s], *p);
             return p->values.at(s);
         }
-        const value_id out = compute(s, *p);
+        value_id out = kernel::none;
+        if (const int lanes = lanes_of(s, *p); lanes > 1 && is_lane_by_lane(s, lane_axis(*p), lanes)) out = spread(s, *p, lanes);
+        else out = compute(s, *p);
         p->values.emplace(s, out);
         return out;
     }
@@ -381,6 +397,21 @@ public:
 protected:
     /// Emits a fold at a point and binds its states there.
     virtual void on_fold(fold::term_id term, point& p) = 0;
+    virtual bool is_lane_by_lane(fold::value_id s, std::uint32_t axis, int lanes) const = 0;
+
+    /// A vector whose lanes are computed one after another, over a small slab.
+    value_id spread(fold::value_id s, point& p, int lanes) {
+        block& b = *p.where;
+        const std::uint32_t axis = lane_axis(p);
+        const memory_id m = slab(b, space::part_slab, 16);
+        block& body = new_block();
+        const name_id l = fresh("l");
+        point& one = new_point(&p, body);
+        bind(one, axis, arithmetic::add(coordinate(axis, p), p_.exprs.name(l)));
+        store(body, m, p_.exprs.name(l), value_of(s, one), 1);
+        loop(b, l, num(0), num(lanes), 1, body);
+        return load(b, m, num(0), lanes);
+    }
 
     value_id compute(fold::value_id s, point& p) {
         const loop::stmt& st = k_.body.stmts[s];
@@ -412,8 +443,11 @@ protected:
                 const auto tests = k_.body.expressions(st.index);
                 value_id out = branches.back();
                 for (std::size_t i = branches.size() - 1; i-- > 0;) {
-                    const int lanes = std::max(p_.values[branches[i]].lanes, p_.values[out].lanes);
-                    out = pure(b, {.kind = node_kind::assign, .args = {branches[i], out}, .condition = translate(s, tests[i], p)}, type, lanes);
+                    int lanes = std::max(p_.values[branches[i]].lanes, p_.values[out].lanes);
+                    const std::uint32_t axis = lane_axis(p);
+                    const bool by_lane = axis != kernel::none && fold::names(k_.body, tests[i], t_.axes[axis].name);
+                    if (by_lane) lanes = lanes_of(s, p);
+                    out = pure(b, {.kind = node_kind::assign, .args = {branches[i], out}, .condition = translate(s, tests[i], p, by_lane)}, type, lanes);
                 }
                 return out;
             }

@@ -7,7 +7,7 @@ namespace emmy::kernel::detail {
 /// Folds, sweeps and stores under one row: what the plans of all forms share.
 class lowering : public builder {
 public:
-    lowering(const fork::cpu_part& s, const fork::cpu_row& row, const fork::cpu_target& target, program& p) : builder(s.kernel, s.tree, p), row_(row), target_(target), facts_(s.facts) {
+    lowering(const fork::cpu_part& s, const fork::cpu_row& row, const fork::cpu_target& target, program& p) : builder(s.kernel, s.tree, p), part_(s), row_(row), target_(target), facts_(s.facts) {
         coop_ = row.reduce.coop != knob::coop_mode::none;
         chains_ = row.reduce.coop == knob::coop_mode::transposed ? row.work.n / 32 : row.reduce.accumulators;
         fetch_ahead_ = facts_.form == fork::cpu_form::rows && row.stage.depth == 2;
@@ -76,6 +76,7 @@ protected:
         return last == &term;
     }
 
+    bool is_lane_by_lane(fold::value_id s, std::uint32_t axis, int lanes) const override { return fork::cpu_schedules::lane_by_lane(part_, s, axis, lanes); }
     void on_fold(fold::term_id term, point& p) override {
         point* one[] = {&p};
         fold_at(term, one);
@@ -249,6 +250,7 @@ protected:
         if (!divides(lanes_, end)) steps(done, end, 1, 1, 1);
     }
 
+    const fork::cpu_part& part_;
     const fork::cpu_row& row_;
     const fork::cpu_target& target_;
     const fork::cpu_facts& facts_;

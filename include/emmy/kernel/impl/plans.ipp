@@ -305,6 +305,25 @@ private:
         counted(where, stem, num(0), count, make);
     }
 
+    /// Steps of k in vectors, the rest one by one.
+    template <class Body>
+    void along_k(block& where, expr_id kn, Body&& make) {
+        const auto steps = [&](expr_id from, expr_id to, int lanes) {
+            block& body = new_block();
+            const name_id k = fresh("k");
+            make(body, p_.exprs.name(k), lanes);
+            loop(where, k, from, to, lanes, body);
+        };
+        const expr_id main_end = whole(kn, W_);
+        steps(num(0), main_end, W_);
+        if (!divides(W_, kn)) steps(main_end, kn, 1);
+    }
+    /// Lanes of a vector at addresses `stride` apart; a value of one lane at all of them.
+    void strided(block& b, memory_id m, expr_id at, value_id v, int lanes, std::int64_t stride) {
+        if (facts(v).lanes == lanes && lanes > 1) add(b, {.kind = node_kind::write, .args = {v}, .memory = m, .at = at, .stride = stride, .lanes = lanes});
+        else
+            for (int i = 0; i < lanes; ++i) store(b, m, builder::add(at, num(std::int64_t{i} * stride)), v, 1);
+    }
     void pack_b(point& p, block& where, expr_id k0, expr_id kn) {
         counted(where, "j", num(0), nt_, [&](block& jb, expr_id j) {
             scoped(jb, [&](block& b, node& names) {
@@ -326,7 +345,15 @@ private:
                             store(kb, slab_b_, builder::add(builder::add(panel, mul(k, num(NR_))), c), v, 1);
                         };
                         block &inside = new_block(), &outside = new_block();
-                        counted(inside, "k", num(0), kn, [&](block& kb, expr_id k) { column_k(kb, k, true); });
+                        if (facts_.b_along_k) {
+                            along_k(inside, kn, [&](block& kb, expr_id k, int lanes) {
+                                point& x = new_point(&p, kb);
+                                bind(x, facts_.lane_axis, builder::add(column, c)), bind(x, facts_.k_axis, builder::add(k0, k), lanes);
+                                strided(kb, slab_b_, builder::add(builder::add(panel, mul(k, num(NR_))), c), value_of(facts_.b, x), lanes, NR_);
+                            });
+                        } else {
+                            counted(inside, "k", num(0), kn, [&](block& kb, expr_id k) { column_k(kb, k, true); });
+                        }
                         if (full_columns()) {
                             cb.nodes.insert(cb.nodes.end(), inside.nodes.begin(), inside.nodes.end());
                             return;
@@ -360,6 +387,16 @@ private:
             scoped(ib, [&](block& b, node& names) {
                 const expr_id row = named(names, "row", builder::add(m0_, mul(i, num(fm_)))), panel = named(names, "at", mul(i, num(fm_ * chunk_)));
                 const std::vector<expr_id> rows = tile_rows(names, row);
+                if (facts_.a_along_k) {
+                    along_k(b, kn, [&](block& kb, expr_id k, int lanes) {
+                        for (int r = 0; r < fm_; ++r) {
+                            point& x = new_point(&p, kb);
+                            bind(x, facts_.m_axis, rows[static_cast<std::size_t>(r)]), bind(x, facts_.k_axis, builder::add(k0, k), lanes);
+                            strided(kb, slab_a_, builder::add(builder::add(panel, mul(k, num(fm_))), num(r)), value_of(facts_.a, x), lanes, fm_);
+                        }
+                    });
+                    return;
+                }
                 counted(b, "k", num(0), kn, [&](block& kb, expr_id k) {
                     for (int r = 0; r < fm_; ++r)
                         store(kb, slab_a_, builder::add(builder::add(panel, mul(k, num(fm_))), num(r)), value_of(facts_.a, factor_point(p, kb, facts_.m_axis, rows[static_cast<std::size_t>(r)], 1, builder::add(k0, k))), 1);

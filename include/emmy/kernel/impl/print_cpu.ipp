@@ -86,7 +86,7 @@ private:
         for (std::size_t i = 0; i < text.size(); ++i) {
             if (text[i] == '$') out += std::to_string(lanes);
             else if (text[i] == '@') out += std::to_string(lanes * 4);
-            else if (text[i] == '~' && i + 1 < text.size() && text[i + 1] >= '1' && text[i + 1] <= '9') {
+            else if (text[i] == '~' && i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '9') {
                 const int by = lanes >> (text[++i] - '0');
                 for (int l = 0; l < lanes; ++l) out += (l == 0 ? "" : ", ") + std::to_string((l + by) % lanes);
             } else out += text[i];
@@ -169,6 +169,36 @@ private:
         std::string out;
         spell_expr(out, id, p_.exprs, p_.names);
         return out;
+    }
+    /// Names `lane`: one truth a lane.
+    bool by_lane(expr_id id) const {
+        const expr& x = p_.exprs[id];
+        switch (x.kind) {
+            case expr_kind::name: return p_.names.text(x.name) == "lane";
+            case expr_kind::binary: return by_lane(x.a) || by_lane(x.b);
+            case expr_kind::ternary: return by_lane(x.a) || by_lane(x.b) || by_lane(x.c);
+            default: return false;
+        }
+    }
+    /// An expression as a vector of 32-bit integers.
+    std::string lanes_of(expr_id id, int w) const {
+        const expr& x = p_.exprs[id];
+        const std::string suffix = "_" + std::to_string(w);
+        if (!by_lane(id)) return "isplat" + suffix + "((int)(" + e(id) + "))";
+        if (x.kind == expr_kind::name) return "lane" + suffix;
+        if (x.kind == expr_kind::ternary) return "(" + mask(x.a, w) + " ? " + lanes_of(x.b, w) + " : " + lanes_of(x.c, w) + ")";
+        if (emmy::facts(x.op).level < 5) return "(" + mask(id, w) + " & isplat" + suffix + "(1))";
+        return "(" + lanes_of(x.a, w) + " " + std::string(emmy::facts(x.op).text) + " " + lanes_of(x.b, w) + ")";
+    }
+    /// A predicate as a vector of masks.
+    std::string mask(expr_id id, int w) const {
+        const expr& x = p_.exprs[id];
+        const std::string suffix = "_" + std::to_string(w);
+        if (!by_lane(id)) return "isplat" + suffix + "(-(int)((" + e(id) + ") != 0))";
+        if (x.kind == expr_kind::binary && (x.op == binary_op::logical_and || x.op == binary_op::logical_or))
+            return "(" + mask(x.a, w) + (x.op == binary_op::logical_and ? " & " : " | ") + mask(x.b, w) + ")";
+        if (x.kind == expr_kind::binary && emmy::facts(x.op).level < 5) return "(" + lanes_of(x.a, w) + " " + std::string(emmy::facts(x.op).text) + " " + lanes_of(x.b, w) + ")";
+        return "(" + lanes_of(id, w) + " != isplat" + suffix + "(0))";
     }
     /// As an operand of + or <.
     std::string term(expr_id id) const {
@@ -329,7 +359,7 @@ private:
         const std::string zero = "splat" + suffix + "(0.0f)";
         switch (n.op) {
             case op::none:
-                if (n.condition != no_expr) return "(" + e(n.condition) + ") ? " + a(0) + " : " + a(1);
+                if (n.condition != no_expr) return (by_lane(n.condition) ? mask(n.condition, w) : "(" + e(n.condition) + ")") + " ? " + a(0) + " : " + a(1);
                 if (n.args.size() > 1) {  // lane by lane
                     std::string out = type_of(to) + "{";
                     for (std::size_t i = 0; i < n.args.size(); ++i) out += (i == 0 ? "" : ", ") + arg(n.args[i], 1);
