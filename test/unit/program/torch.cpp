@@ -1,5 +1,6 @@
 #include <emmy/core/file.hpp>
 #include <emmy/program/evaluate.hpp>
+#include <emmy/program/lower/bind.hpp>
 #include <emmy/program/op_text.hpp>
 #include <emmy/program/specialise.hpp>
 #include <emmy/program/wire.hpp>
@@ -34,6 +35,14 @@ std::vector<std::int64_t> sizes_of(const json::value& v) {
     std::vector<std::int64_t> out;
     for (const auto& d : v.items()) out.push_back(*d.integer());
     return out;
+}
+
+/// Where lowered programs compute as the exchange format's kernels do and not as PyTorch (doc/operators.md): every other case must agree.
+std::string_view known_difference(std::string_view op) {
+    if (op.find("f16") != op.npos && op.find("bf16") == op.npos && (op.starts_with("gelu_tanh") || op.find("approximate=tanh") != op.npos || op.starts_with("rms_norm") || (op.starts_with("conv1d") && op.find("groups=6") != op.npos)))
+        return "steps of the chain round in f16";
+    if (op.starts_with("attention") && op.find("[4,5])") != op.npos && op.find("mask: bool") == op.npos) return "a row of -inf scores gives NaN";
+    return {};
 }
 
 struct compared {
@@ -74,7 +83,7 @@ BOOST_AUTO_TEST_CASE(operators_compute_what_pytorch_computes) {
     const auto document = json::document::parse(*text);
     BOOST_REQUIRE(document);
     std::map<std::string, std::map<std::string, int>> table;
-    std::size_t cases = 0, symbolic = 0;
+    std::size_t cases = 0, symbolic = 0, differences = 0;
     for (const auto& item : document->root().find("cases")->items()) {
         const std::string op(item.find("op")->text());
         const auto g = program::parse_op(op);
@@ -89,17 +98,28 @@ BOOST_AUTO_TEST_CASE(operators_compute_what_pytorch_computes) {
         std::vector<program::bound_size> sizes;
         if (const auto* bound = item.find("sizes"))
             for (const auto& m : bound->members()) sizes.push_back({m.key, *m.item.integer()});
-        const auto& result = item.find("out")->items();
-        const dtype type = dtype_from_token(result[0].text());
+        const auto& wanted = item.find("out")->items();
+        const dtype type = dtype_from_token(wanted[0].text());
         const auto* ulp = item.find("ulp");
         const auto check = [&](const program::graph& graph, std::span<const program::bound_size> at, std::string_view what) {
-            const auto out = program::evaluate(graph, given, at, {.mode = program::arithmetic::typed});
-            if (!out) {
-                BOOST_ERROR(op << what << ": " << out.error().line());
-                return;
-            }
-            const auto c = compare((*out)[0], type, sizes_of(result[1]), decoded(result[2].text()), ulp ? static_cast<double>(*ulp->integer()) : type == dtype::f32 ? 4 : byte_size(type) == 1 ? 0 : 1);
-            BOOST_TEST(c.equal, op << what << ": " << c.why << " (" << c.steps << " steps)");
+            const double steps = ulp ? static_cast<double>(*ulp->integer()) : type == dtype::f32 ? 4 : byte_size(type) == 1 ? 0 : 1;
+            const auto judge = [&](const result<std::vector<program::evaluated>>& out, std::string_view by) {
+                if (!out) {
+                    BOOST_ERROR(op << what << by << ": " << out.error().line());
+                    return;
+                }
+                const auto c = compare((*out)[0], type, sizes_of(wanted[1]), decoded(wanted[2].text()), steps);
+                if (const auto known = by.empty() ? std::string_view() : known_difference(op); !c.equal && !known.empty()) {
+                    std::cout << "  known difference, " << known << ": " << op << ": " << c.why << "\n";
+                    ++differences;
+                    return;
+                }
+                BOOST_TEST(c.equal, op << what << by << ": " << c.why << " (" << c.steps << " steps)");
+            };
+            judge(program::evaluate(graph, given, at, {.mode = program::arithmetic::typed}), "");
+            const auto lowered = program::lower(graph);
+            if (!lowered) BOOST_ERROR(op << what << " lowered: " << lowered.error().line());
+            else judge(program::evaluate(graph, *lowered, given, at, {.mode = program::arithmetic::typed}), " lowered");
         };
         check(*g, sizes, "");
         if (!sizes.empty()) {
@@ -120,7 +140,8 @@ BOOST_AUTO_TEST_CASE(operators_compute_what_pytorch_computes) {
         ++table[op.substr(0, op.find('('))][std::string(token(type))];
         ++cases;
     }
-    std::cout << cases << " cases of " << table.size() << " operators beside PyTorch " << document->root().find("torch")->text() << ", " << symbolic << " symbolic\n";
+    std::cout << cases << " cases of " << table.size() << " operators beside PyTorch " << document->root().find("torch")->text() << ", " << symbolic << " symbolic; lowered too, but for " << differences << " known differences\n";
+    BOOST_TEST(differences == 7u);
     for (const auto& [name, types] : table) {
         std::cout << "  " << name << ":";
         for (const auto& [type, count] : types) std::cout << " " << type << " " << count;
