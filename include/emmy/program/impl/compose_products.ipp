@@ -92,6 +92,7 @@ EMMY_DECL edge composer::convolution(std::string_view id, edge x, edge w, std::o
     if (groups < 1 || weight[0].number() % groups != 0 || !(from[1] == weight[1] * extent(groups))) return fail(id, "found groups that do not divide the channels, expected a divisor");
     sizes positions;
     const edge cols = windows(n + "_windows", x, {weight[2].number(), weight[3].number()}, how, 0, positions);
+    if (failed()) return {0, 0};
     const extent depth = weight[1] * weight[2] * weight[3], cells = program::count_of(positions), each = weight[0] / extent(groups);
     const edge a = reshape(n + "_weight", w, {extent(1), extent(groups), each, depth}), c = reshape(n + "_columns", cols, {from[0], extent(groups), depth, cells});
     edge made = matmul(n + "_mm", a, c, half(out) ? dtype::f32 : out);
@@ -112,6 +113,7 @@ EMMY_DECL edge composer::pool(std::string_view id, edge x, list taps, window how
     const std::string n(id);
     const sizes from = shape(x);
     if (failed()) return {0, 0};
+    if (taps.empty()) return fail(id, "found a tensor of rank " + std::to_string(from.size()) + ", expected [N,C,spatial..]");
     sizes positions;
     const dtype out = type(x);
     double count = 1;

@@ -37,7 +37,18 @@ inline result<evaluated> evaluation::computed(const node& n, const graph& inner)
         for (std::uint32_t i = 0; i < steps->list.count; ++i) {
             const load_op& step = g.load_ops[steps->list.first + i];
             const node as_node{.id = n.id, .op = step.op, .attrs = step.attrs};
-            if (step.op == op::reshape) continue;  // the counts were checked, the node states the final shape
+            if (step.op == op::reshape) {  // the counts were checked
+                sizes_list to;
+                std::int64_t rest = 1;
+                for (const dim& d : g.shape_of(g.find(as_node, attr::shape)->list)) {
+                    to.push_back(d.kind == dim::form::symbol ? size_of(d.symbol) : d.number);
+                    rest *= to.back() == -1 ? 1 : to.back();
+                }
+                for (std::int64_t& v : to)
+                    if (v == -1) v = count_of(now.shape) / rest;
+                now.shape = std::move(to);
+                continue;
+            }
             if (step.op == op::transpose) {
                 const auto axes = g.find(as_node, attr::axes)->list;
                 std::vector<std::size_t> order(now.shape.size());

@@ -448,7 +448,7 @@ struct op_parser {
             }
         c.output(made);
         auto g = std::move(c).finish();
-        if (!g) return refuse(std::move(g).error().at("--op"));
+        if (!g) return refuse(fault(fault_kind::user, g.error().message(), g.error().place()).at("--op"));
         return g;
     }
     /// Whether the plain form (tensors of one real type, the settings of that form) is what was asked for.
