@@ -2,6 +2,7 @@
 #include <emmy/core/digest.hpp>
 #include <emmy/core/xxh3.hpp>
 #include <emmy/loop/body.hpp>
+#include <emmy/loop/identity_version.hpp>
 #include <emmy/loop/impl/written.hpp>
 #include <emmy/loop/normal/certificate.hpp>
 #include <emmy/loop/normal/from_body.hpp>
@@ -21,7 +22,7 @@ namespace emmy::loop {
 /// commutative operators and of buffers, how loops are nested, shared or fused, unread inputs, dead values.
 /// Kernels of scheduled statements (Cond, Init, StridedLoop, ZeroPrologue, vector loads, unrolled loops) and of a buffer both read and
 /// written are what is written: only names do not count.
-constexpr int identity_version = 1;
+static_assert(identity_version == 1, "the text above tells of version 1");
 
 /// Statements up to which a constant expression computes an identity within the compilers' default limits, with room for building the body.
 constexpr std::size_t constant_identity_statements = 96;

@@ -2,10 +2,13 @@
 #include <emmy/core/refused.hpp>
 #include <emmy/core/xxh3.hpp>
 #include <emmy/golden/compiled/table.hpp>
+#include <emmy/knob/rule/gpu.hpp>
 #include <emmy/knob/rule/rule.hpp>
 #include <emmy/knob/target.hpp>
+#include <emmy/loop/identity_version.hpp>
 
 #include <array>
+#include <type_traits>
 #include <utility>
 
 /// Lets the compiler check a source: every text spelled right and of a family that may stand there, every row whole, legal under the
@@ -125,7 +128,10 @@ constexpr sentence why_pins(std::string_view pins, std::size_t place) {
         const std::size_t equals = pin.find('=');
         const auto info = knob::find_family(pin.substr(0, equals));
         if (equals == std::string_view::npos || !info) return at_place("regime", place).append("found [").append(pin).append("], expected a registered family and its value");
-        if (const auto text = info->canonical(pin.substr(equals + 1)); !text) return at_place("regime", place).append(text.error().sentence().view());
+        const std::string_view value = pin.substr(equals + 1);
+        const auto text = info->canonical(value);
+        if (!text) return at_place("regime", place).append(text.error().sentence().view());
+        if (text->view() != value) return at_place("regime", place).append(info->name).append(": found [").append(value).append("], expected its canonical spelling ").append(text->view());
     }
     return {};
 }
@@ -223,6 +229,11 @@ constexpr sentence why_choice(const source& s, std::size_t place) {
     if (const auto why = knob::routing_row::check(s.choices[place].key, s.choices[place].value)) return at_place("choice", place).append(why->sentence().view());
     return {};
 }
+constexpr sentence why_version(const source& s, std::size_t) {
+    if (s.identity_version == loop::identity_version) return {};
+    sentence out(s.file);
+    return out.append(": found identity version ").append(s.identity_version).append(", expected ").append(loop::identity_version).append(": make the header again");
+}
 template <const source& Source, auto Why, std::size_t Count>
 inline constexpr std::size_t bad_item = [] {
     std::size_t i = 0;
@@ -248,9 +259,14 @@ inline constexpr table table_of = [] {
     return out;
 }();
 
-/// True, or a compile error that says what is wrong. `Rules` are asked about every row with knobs, on the source's own target.
-///   static_assert(is_sound<data, knob::gpu::row_rules>());
-template <const source& Source, class Rules = knob::rules<>>
+/// What rows of a source must obey: on a card the rules of its rows, on a processor nothing beyond their spelling (its own options say
+/// what a kernel offers there).
+template <const source& Source>
+using rules_of = std::conditional_t<Source.cc.is_cpu(), knob::rules<>, knob::gpu::row_rules>;
+
+/// True, or a compile error that says what is wrong. `Rules` are asked about every row that has knobs, on the source's own target.
+///   static_assert(is_sound<data>());
+template <const source& Source, class Rules = rules_of<Source>>
 consteval bool is_sound() {
     constexpr std::size_t rows = Source.row_count();
     const auto kernels = []<std::size_t... I>(std::index_sequence<I...>) {
@@ -262,7 +278,7 @@ consteval bool is_sound() {
         return good[0];
     };
     constexpr auto why_regime = [](const source& s, std::size_t i) { return detail::why_pins(s.regimes[i], i); };
-    return detail::all_good<Source, why_regime, Source.regimes.size()>() && detail::all_good<Source, detail::why_choice, Source.choices.size()>() &&
+    return detail::all_good<Source, detail::why_version, 1>() && detail::all_good<Source, why_regime, Source.regimes.size()>() && detail::all_good<Source, detail::why_choice, Source.choices.size()>() &&
            detail::all_good<Source, detail::why_route, Source.routes.size()>() && tables(std::make_index_sequence<(rows + detail::rows_a_step - 1) / detail::rows_a_step>()) &&
            kernels(std::make_index_sequence<Source.kernels.size()>());
 }

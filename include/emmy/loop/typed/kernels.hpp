@@ -79,18 +79,15 @@ constexpr builder causal_sdpa(T, extent heads, extent length, extent width) {
     auto v = b.input<T, "x2">(1, heads, length, width);
     auto y = b.output<T, "scaled_dot_product_attention">(1, heads, length, width);
     b.loop(heads, length, [&](axis h, axis i) {
-        const auto product = [&](axis j) { return b.sum(width, [&](axis d) { return wide(q(0, h, i, d)) * wide(k(0, h, j, d)); }) * scale; };
-        const auto mask = [&](axis j) { return wide(b.select(j <= i, shown, i < j, masked)); };
-        const auto score = [&](axis j) { auto s = product(j); return s + mask(j); };
+        const auto score = [&](axis j) {
+            auto dot = b.sum(width, [&](axis d) { return wide(q(0, h, i, d)) * wide(k(0, h, j, d)); });
+            return dot * scale + wide(b.select(j <= i, shown, i < j, masked));
+        };
         auto key = b.axis(length);
         auto top = b.largest(key, score);
         auto total = b.sum(key, [&](axis j) { return exp(score(j) - top); });
         b.loop(width, [&](axis d) {
-            y(0, h, i, d) = rounded(b.sum(length, [&](axis j) {
-                auto s = product(j);
-                val<T> value = v(0, h, j, d);
-                return wide(value) * (exp(s + mask(j) - top) / total);
-            }));
+            y(0, h, i, d) = rounded(b.sum(length, [&](axis j) { return wide(v(0, h, j, d)) * (exp(score(j) - top) / total); }));
         });
     });
     return b;

@@ -1,0 +1,7 @@
+// expect: kernel 0 \[k_first\]: identity of its text is 51ef8168d0e55d609b99893b27b4a85f, expected 51ef8168d0e55d609b99893b27b4a85e
+#ifndef GOOD
+#define SOURCE_DIGEST "51ef8168d0e55d609b99893b27b4a85e"
+#endif
+#include <support/compiled_source.hpp>
+
+static_assert(emmy::golden::compiled::is_sound<emmy::test::compiled_data::source>());
