@@ -2,7 +2,7 @@
 """Rewrites identity literals that is_kernel<closure, "…"_id> refuses, from the diagnostic itself. For use after the identity function changed.
 
 usage: redigest.py SOURCE_DIR [--compiler g++] [FILE...]
-FILE: what a literal may stand in; by default test/support/typed_kernels.hpp, test/static/loop_*.cpp, doc/examples/*.cpp and doc/*.md.
+FILE: what a literal may stand in; by default test/support/typed_kernels*.hpp, test/static/loop_typed*.cpp, doc/examples/typed/gated.cpp and doc/typed-loop-ir.md.
 Files ending in .cpp are compiled, until none refuses; a literal is replaced wherever it stands in one of the files.
 """
 import argparse
@@ -17,7 +17,7 @@ parser.add_argument("--compiler", default="g++")
 parser.add_argument("files", nargs="*", type=pathlib.Path)
 options = parser.parse_args()
 source = options.source
-files = options.files or [source / "test/support/typed_kernels.hpp", *sorted((source / "test/static").glob("loop_*.cpp")), *sorted((source / "doc/examples").glob("*.cpp")), *sorted((source / "doc").glob("*.md"))]
+files = options.files or [*(source / "test/support").glob("typed_kernels*.hpp"), *sorted((source / "test/static").glob("loop_typed*.cpp")), source / "doc/examples/typed/gated.cpp", source / "doc/typed-loop-ir.md"]
 between = re.compile(r'"\}, (?:\w+::)*\w+<[^<>]*>\{"')
 
 

@@ -72,7 +72,7 @@ inline constexpr std::array<compiled::row_data, 4> rows_0{{
     {"scalar", 0, 0, 5, 0, 0, 0, 20.25, 0xa93222eaff2b5635u},
     {"warps", SOURCE_KERNEL, 5, 5, 0, 1, 0, SOURCE_US, 0x1b3dbd2e5260caccu},
     {"coop", 1, 10, 3, 0, 1, 1, 9, 0x9c210264b75a94d3u},
-    {"routed", 0, 13, 6, 0, 0, 0, 0, 0xd7caf5443accb6e6u},
+    {"routed", 0, 13, 6, 0, 0, 0, 0, 0x9da47544aceaf736u},
 }};
 inline constexpr std::array<std::span<const compiled::row_data>, 1> tables{{rows_0}};
 inline constexpr std::array<compiled::kernel_data, 2> kernels{{

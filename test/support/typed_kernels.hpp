@@ -12,10 +12,6 @@ inline constexpr auto matmul_512 = [] { return kernels::matmul(f32{}, 512, 512, 
 inline constexpr digest128 matmul_512_id = "882f82e9dac32af0b2700fb00c7aeebe"_id;
 static_assert(is_kernel<matmul_512, matmul_512_id>());
 
-inline constexpr auto matmul_1024_f16 = [] { return kernels::matmul(f16{}, 1024, 1024, 1024); };
-inline constexpr digest128 matmul_1024_f16_id = "37af76d461b9de165db73c97e8ce6988"_id;
-static_assert(is_kernel<matmul_1024_f16, matmul_1024_f16_id>());
-
 inline constexpr auto linear_qkv = [] { return kernels::linear(f32{}, 512, 12288, 4096); };
 inline constexpr digest128 linear_qkv_id = "c0d1facb47dfc59278537b87be3b9345"_id;
 static_assert(is_kernel<linear_qkv, linear_qkv_id>());
@@ -23,10 +19,6 @@ static_assert(is_kernel<linear_qkv, linear_qkv_id>());
 inline constexpr auto softmax_2048 = [] { return kernels::softmax(f32{}, 512, 2048); };
 inline constexpr digest128 softmax_2048_id = "4c5f73f2388bb87756c5db73816ead78"_id;
 static_assert(is_kernel<softmax_2048, softmax_2048_id>());
-
-inline constexpr auto softmax_rows_2048 = [] { return kernels::softmax(f32{}, symbol{"seq_len"}, 2048); };
-inline constexpr digest128 softmax_rows_2048_id = "6cb300e8fd49b94edcef904e19f49c59"_id;
-static_assert(is_kernel<softmax_rows_2048, softmax_rows_2048_id>());
 
 inline constexpr auto rms_norm_2048 = [] { return kernels::rms_norm(f32{}, 512, 2048); };
 inline constexpr digest128 rms_norm_2048_id = "9d0e1769f45454d8b1cafdd804279356"_id;

@@ -1,0 +1,137 @@
+// Typed kernels at run time: the body is valid, reads back from its wire, computes what it says; misuse that only the order of calls
+// shows is a fault.
+#include "interpret_support.hpp"
+
+#include <emmy/loop/typed/kernels.hpp>
+#include <emmy/loop/validate.hpp>
+
+using namespace emmy;
+using namespace emmy::test;
+using namespace emmy::loop::typed;
+
+namespace {
+
+/// The kernel, once it is sure that it is valid and that its JSON gives it back under the same identity.
+loop::kernel good(const builder& b) {
+    auto k = loop::typed::kernel(b, "k");
+    BOOST_REQUIRE_MESSAGE(k.has_value(), trouble(k));
+    const auto valid = loop::validate(*k);
+    BOOST_REQUIRE_MESSAGE(valid.has_value(), trouble(valid));
+    const auto back = loop::parse_kernel(loop::kernel_text(*k));
+    BOOST_REQUIRE_MESSAGE(back.has_value(), trouble(back));
+    BOOST_TEST((loop::identity(*back) == loop::typed::identity(b)));
+    BOOST_TEST(loop::kernel_text(*back) == loop::kernel_text(*k));
+    return std::move(*k);
+}
+std::string misuse(const builder& b) {
+    BOOST_TEST((loop::typed::identity(b) == digest128{}));
+    const auto k = loop::typed::kernel(b, "k");
+    return k ? std::string("none") : k.error().message();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_typed_matmul_computes) {
+    const loop::kernel k = good(kernels::matmul(f32{}, 2, 2, 3));
+    BOOST_TEST(outputs(k, {{1, 2, 3, 4, 5, 6}, {1, 0, 0, 1, 1, 1}}) == (reals{4, 5, 10, 11}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_step_of_a_carried_state_sees_the_step_before) {
+    builder b;
+    auto x = b.input<f32, "x">(3, 2);
+    auto y = b.output<f32, "y">(3, 2);
+    auto s = b.carry();
+    b.loop(3, 2, [&](axis t, axis c) {
+        auto q = s.previous(1 - c) + x(t, c);
+        s.next(q, 0, c);
+        y(t, c) = q;
+    });
+    BOOST_TEST(outputs(good(b), {{1, 2, 3, 4, 5, 6}}) == (reals{1, 2, 5, 5, 10, 11}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_rescaled_fold_is_the_online_softmax) {
+    // sum of exp(x - max x) in one pass
+    builder b;
+    auto x = b.input<f32, "x">(4);
+    auto y = b.output<f32, "y">(1);
+    auto m = b.accumulate<op::maximum>();
+    auto l = b.accumulate<op::add>();
+    b.loop(1, [&](axis i) {
+        b.loop(4, [&](axis k) {
+            val<f32> s = x(k), one = b.let<f32>(1), top = maximum(m, s);
+            auto rescaled = l * exp(m - top);
+            l.fold(exp(s - top) * one, rescaled);
+            m.fold(s);
+        });
+        y(i) = l;
+    });
+    const reals out = outputs(good(b), {{0, 0, 0, 0}});
+    BOOST_TEST(out == (reals{4}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(gathers_selects_and_shares) {
+    builder b;
+    auto table = b.input<f32, "table">(5, 2);
+    auto rows = b.input<i32, "rows">(3);
+    auto y = b.output<f32, "y">(3, 2);
+    b.loop(3, 2, [&](axis i, axis j) {
+        val<f32> there = table(index_of(rows(i)), j), first = table(0, j);
+        y(i, j) = b.select(j < 1, there, first);
+    });
+    BOOST_TEST(outputs(good(b), {{0, 1, 10, 11, 20, 21, 30, 31, 40, 41}, {4, 0, 2}}) == (reals{40, 1, 0, 1, 20, 1}), boost::test_tools::per_element());
+
+    builder cut;  // a share of a stream, added up by atomic stores
+    auto x = cut.input<f16, "x">(8);
+    auto sum = cut.output<f32, "sum">(1);
+    cut.loop(2, [&](axis share) { sum(0) += cut.sum(cut.share(4, 8), [&](axis k) { return wide(x(4 * share + k)); }); });
+    BOOST_TEST(outputs(good(cut), {{1, 2, 3, 4, 5, 6, 7, 8}}) == (reals{36}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_dtype_is_written_where_inference_would_give_another) {
+    builder b;
+    auto x = b.input<f16, "x">(8);
+    auto y = b.output<f16, "y">(8);
+    b.loop(8, [&](axis i) {
+        val<f16> v = x(i);
+        y(i) = rounded(wide(v) * wide(v)) /* inferred: f32 */;
+        y(i) = v * v;            // inferred f32, is f16
+        y(i) = rounded(wide(v) + wide(v));  // inferred f16, is f32
+        y(i) = divide<f16>(wide(v), wide(v));
+    });
+    const loop::kernel k = good(b);
+    std::vector<dtype> stated;
+    for (const loop::stmt& s : k.body.stmts)
+        if (s.kind == loop::stmt_kind::assign) stated.push_back(s.type);
+    BOOST_TEST((stated == std::vector<dtype>{dtype::none, dtype::f16, dtype::f32, dtype::f16}));
+}
+
+BOOST_AUTO_TEST_CASE(misuse_that_only_the_order_of_calls_shows_is_a_fault) {
+    builder twice;
+    twice.input<f32, "x">(4);
+    twice.output<f32, "x">(4);
+    BOOST_TEST(misuse(twice) == "output x: found a second declaration, expected distinct names");
+
+    builder late;
+    auto x = late.input<f32, "x">(4);
+    auto y = late.output<f32, "y">(4);
+    std::vector<val<f32>> kept;
+    late.loop(4, [&](axis i) { kept.push_back(x(i)); });
+    y(0) = kept[0];
+    BOOST_TEST(misuse(late) == "in0: found a read outside the loop that defines it, expected one inside it");
+
+    builder early;
+    auto z = early.output<f32, "z">(4);
+    auto a = early.accumulate<loop::op::add>();
+    z(0) = a;
+    BOOST_TEST(misuse(early) == "an accumulator: found a read before its loop, expected one inside or after it");
+
+    builder empty;
+    empty.input<f32, "x">(0);
+    BOOST_TEST(misuse(empty) == "a size: found 0, expected at least 1");
+
+    builder far;
+    auto w = far.input<f32, "w">(4);
+    auto v = far.output<f32, "v">(4);
+    far.loop(4, [&](axis i) { v(i) = w(4); });
+    BOOST_TEST(misuse(far) == "input w: found an index beyond the end of dimension 0, expected one below 4");
+}
