@@ -1,4 +1,6 @@
 // expect: row 1 \[warps\]: found kernel 7, expected one below 2
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_KERNEL 7
 #endif

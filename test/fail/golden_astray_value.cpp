@@ -1,4 +1,6 @@
 // expect: row 1 \[warps\]: found WORK 40, expected one below 4
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_WARPS 40
 #endif

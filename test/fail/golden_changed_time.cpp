@@ -1,4 +1,6 @@
 // expect: row 1 \[warps\]: found seal [0-9a-f]{16}, expected [0-9a-f]{16}: its kernel, sizes
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_US 2.5
 #endif

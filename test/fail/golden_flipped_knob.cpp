@@ -1,4 +1,6 @@
 // expect: row 1 \[warps\]: found seal [0-9a-f]{16}, expected [0-9a-f]{16}: its kernel, sizes, regime, knobs or time were changed by hand
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_WARPS 2
 #endif

@@ -1,4 +1,6 @@
 // expect: row 0 \[scalar\]: K1 WORK: threads of a block is 2048, must be at most 1024
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_WORK "t64x32"
 #endif

@@ -1,4 +1,6 @@
 // expect: row 1 \[warps\]: G1 STAGE: found \[d2/smem-tma\], expected a transport that this card has
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_GENERATION 8
 #endif

@@ -1,4 +1,6 @@
 // expect: row 1 \[warps\]: TILE: found the key twice, expected it once
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_LAST_KEY 3
 #endif

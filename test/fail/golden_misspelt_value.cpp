@@ -1,4 +1,6 @@
 // expect: TILE value 0: found \[f4y4\], expected .* at offset 2
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_TILE "f4y4"
 #endif

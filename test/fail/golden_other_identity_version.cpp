@@ -1,4 +1,6 @@
 // expect: small\.json: found identity version 0, expected \d+: make the header again
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_VERSION 0
 #endif

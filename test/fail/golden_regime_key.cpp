@@ -1,4 +1,6 @@
 // expect: key 5: FAST_MATH: found a regime family, expected schedule families only
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_KEY "FAST_MATH"
 #endif

@@ -1,4 +1,6 @@
 // expect: regime 1: FAST_MATH: found \[yes\], expected 
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_REGIME "FAST_MATH=yes"
 #endif

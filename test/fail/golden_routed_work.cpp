@@ -1,4 +1,6 @@
 // expect: key 5: WORK@map: found an address, expected the bare key
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_KEY "WORK@map"
 #endif

@@ -1,4 +1,6 @@
 // expect: found a row beyond the end of the table, expected a place below its size
+#include <emmy/golden/compiled.hpp>
+
 #include <support/compiled_source.hpp>
 
 using namespace emmy;

@@ -1,4 +1,6 @@
 // expect: choice 0: TILE: found a schedule family, expected structural families only in a routing row
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_CHOICE "TILE"
 #endif

@@ -1,4 +1,6 @@
 // expect: kernel 0 \[k_first\]: identity of its text is 51ef8168d0e55d609b99893b27b4a85f, expected 51ef8168d0e55d609b99893b27b4a85e
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_DIGEST "51ef8168d0e55d609b99893b27b4a85e"
 #endif

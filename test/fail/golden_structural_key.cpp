@@ -1,4 +1,6 @@
 // expect: key 5: PLACE@map\.1/inner: found a structural family, expected schedule families only in a schedule row
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_KEY "PLACE@map.1/inner"
 #endif

@@ -1,4 +1,6 @@
 // expect: REDUCE value 1: found \[g4k\], a structural choice \(a cross-CTA split\), expected schedule families only in a schedule row
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_REDUCE "g4k"
 #endif

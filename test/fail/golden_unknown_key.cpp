@@ -1,4 +1,6 @@
 // expect: key 5: found \[TILES\], expected one of WORK, RASTER, TILE, REDUCE, STAGE, LOOPIFY, SHARED_CARRY
+#include <emmy/golden/compiled.hpp>
+
 #ifndef GOOD
 #define SOURCE_KEY "TILES"
 #endif

@@ -41,6 +41,23 @@ BOOST_AUTO_TEST_CASE(a_dataset_is_made_filled_and_left_alone) {
     BOOST_TEST((db->kind() == store::store_kind::dataset));
 }
 
+BOOST_AUTO_TEST_CASE(a_header_of_a_golden_file) {
+    const test::scratch_folder dir;
+    const std::string file = EMMY_SOURCE_DIR "/doc/examples/typed/softmax_h100.json";
+    const auto made = run_tool("emmy-import", file + " --emit-header " + dir / "softmax.golden.hpp");
+    BOOST_TEST(made.code == 0, made.err);
+    BOOST_TEST((made.out.empty() && made.err.empty()));
+    const std::string text = test::slurp(dir / "softmax.golden.hpp");
+    BOOST_TEST(text.find("namespace softmax {") != std::string::npos);
+    BOOST_TEST(text.find("static_assert(emmy::golden::compiled::is_sound<data::source>());") != std::string::npos);
+    const auto other = run_tool("emmy-import", file + " --target sm_80 --emit-header " + dir / "x.hpp");
+    BOOST_TEST(other.code == 2);
+    BOOST_TEST(other.err.find("--target: found sm_80, expected sm_90, the target of the file's rows") != std::string::npos, other.err);
+    BOOST_TEST(!std::filesystem::exists(dir / "x.hpp"));
+    BOOST_TEST(run_tool("emmy-import", file + " " + own + " --emit-header " + dir / "x.hpp").code == 2);
+    BOOST_TEST(run_tool("emmy-import", dir / "none.json --emit-header " + dir / "x.hpp").code == 3);
+}
+
 BOOST_AUTO_TEST_CASE(usage) {
     const test::scratch_folder dir;
     std::filesystem::create_directories(dir / "empty");
