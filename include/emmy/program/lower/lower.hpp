@@ -15,7 +15,7 @@ struct origin {
 
 /// A program of input, constant, elementwise, reduce, scan, index_map, gather and bitcast nodes only.
 ///
-/// Every node of an elementwise, reduce (axis kept, extent 1) and scan has its result's shape or the folded one: broadcasts are maps of their own.
+/// Operands of an elementwise node have its shape (broadcasts are maps of their own); a reduce keeps its axis at extent 1.
 /// Axis attributes may be negative. Node ids are the buffer names that kernels carry: a traced operator's result keeps its id, what lies between
 /// has a suffix (`linear_1_wt`, `mean_sum`, …). Expressions are over out_coord_<i> and the program's symbols, not simplified.
 struct primitive_graph {
