@@ -16,7 +16,7 @@ namespace emmy::test {
 /// "" or the first difference, beyond `relative` times the largest value; whole numbers are compared exactly.
 inline std::string compare(const std::vector<double>& wanted, const std::vector<double>& found, double relative) {
     if (wanted.size() != found.size()) return std::to_string(found.size()) + " elements, expected " + std::to_string(wanted.size());
-    double size = 1e-3;
+    double size = 0.1;  // inputs are of this size at least
     for (const double v : wanted)
         if (std::isfinite(v)) size = std::max(size, std::abs(v));
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -43,8 +43,8 @@ void for_all_cells(const char* what, int default_runs, Check check, const std::f
                 params.maxSuccess = runs;
                 params.seed = 20;
                 const auto law = [&] {
-                    const unsigned seed = *rc::gen::inRange(0u, 1000u);
-                    program_text p([](int least, int beyond) { return beyond - least <= 1 ? least : *rc::gen::inRange(least, beyond); }, f);
+                    const unsigned seed = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0u, 1000u));
+                    program_text p([](int least, int beyond) { return beyond - least <= 1 ? least : *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(least, beyond)); }, f);
                     const std::string text = c.make(p, type);
                     if (text.empty()) return;  // the form has no meaning for these sizes
                     ++done;
