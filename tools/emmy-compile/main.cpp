@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
     v.positional("FILE", asked.input, "A traced program, or a golden file", false)
         .common(tools::takes::db | tools::takes::device | tools::takes::input | tools::takes::pin | tools::takes::output | tools::takes::dump | tools::takes::progress | tools::takes::seed, asked.common)
         .choice("--stage", asked.stage, compile::stages, "Show the kernels at this stage instead of the pick: program, primitive, loop, fold, fork, kernel or text")
+        .flag("--fresh", asked.fresh, "With --stage loop: the kernels that the program forms today, not the stored one")
         .option("--target", asked.target, "Compile for a card (name, alias, file slug) or a bare sm_NN; default: this processor, or the card of --golden")
         .flag("--explain", asked.explain, "The whole report of each decision")
         .flag("--strict-evidence", asked.strict, "Refuse (exit 1) a schedule that no measured row or pin decides")
@@ -118,6 +119,7 @@ int main(int argc, char** argv) {
     if (!asked.stage.empty() && (asked.common.format == tools::format::csv || asked.common.format == tools::format::md))
         return tools::report(tool, fault(fault_kind::user, "found csv or md beside --stage, expected table or json", "--format"));
     if (asked.run && !asked.stage.empty()) return tools::report(tool, fault(fault_kind::user, "found --run beside --stage, expected one of them", "--run"));
+    if (asked.fresh && asked.stage != "loop") return tools::report(tool, fault(fault_kind::user, "found it without --stage loop, expected both", "--fresh"));
     std::string out;
     const auto code = compile_all(asked, out);
     if (!code) return tools::report(tool, code.error());

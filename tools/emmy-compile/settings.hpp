@@ -20,7 +20,7 @@ struct settings {
     std::string input;   ///< a program or golden file
     std::string stage;   ///< empty: the report of the pick
     std::string target;  ///< --target
-    bool explain = false, strict = false, own_only = false, run = false, interpret = false;
+    bool fresh = false, explain = false, strict = false, own_only = false, run = false, interpret = false;
 };
 
 /// --target, else --device, else the card of --golden, else this processor. Errors: as of find_target; (input) an unreadable golden.

@@ -44,6 +44,26 @@ BOOST_AUTO_TEST_CASE(machine_forms_are_the_wires) {
     BOOST_TEST(emmy::test::slurp(folder / "loop.txt") == run_tool("emmy-compile", op + "--stage loop").out);
 }
 
+// More than one operator: the kernels that fusion forms of the whole program, in launch order.
+BOOST_AUTO_TEST_CASE(programs_of_several_operators_are_fused) {
+    const std::string program = R"({"inputs":["x"],"outputs":["y"],"nodes":[{"id":"w","op":"constant","attrs":{"name":"w","source_path":"w","source_shape":[8,16],"source_dtype":"float16"},"outputs":[["w","f16",[8,16]]]},)"
+        R"({"id":"x","op":"input","outputs":[["x","f16",[4,16]]]},{"id":"l","op":"torch.linear","inputs":["x","w"],"outputs":[["l","f16",[4,8]]]},)"
+        R"({"id":"y","op":"tensor.elementwise","attrs":{"op":"silu"},"inputs":["l"],"outputs":[["y","f16",[4,8]]]}]})";
+    const emmy::test::scratch_folder folder;
+    std::ofstream(folder / "two.json") << program;
+    const auto text = run_tool("emmy-compile", folder / "two.json" + " --stage loop");
+    BOOST_TEST(text.code == 0);
+    BOOST_TEST(text.out.find("v1:f16 = copy(acc0)") != std::string::npos, text.out);
+    BOOST_TEST(text.out.find("y[a0, a1] = ") != std::string::npos, text.out);
+    BOOST_TEST(text.out.find("k_linear_reduce_") == 0u, text.out);
+    const auto wire = run_tool("emmy-compile", folder / "two.json" + " --stage loop --json -");
+    BOOST_TEST(emmy::loop::parse_kernel(wire.out).has_value());
+    const auto op = run_tool("emmy-compile", "--op 'softmax(x: f32[8,16])' --stage loop --fresh");
+    BOOST_TEST(op.out == run_tool("emmy-compile", "--op 'softmax(x: f32[8,16])' --stage loop").out);
+    const auto alone = run_tool("emmy-compile", folder / "two.json" + " --fresh");
+    BOOST_TEST(alone.code == 2);
+}
+
 BOOST_AUTO_TEST_CASE(late_stages_show_the_pick) {
     const emmy::test::scratch_folder folder;
     const std::string op = "--op 'softmax(x: f32[8,64])' -q --db " + folder / "tune.db";

@@ -183,7 +183,8 @@ private:
     bool fuse(draft& d) {
         placement at(p_, d);
         const std::vector<axis_id> all = at.free_axes();
-        for (const axis_id p : all) {
+        for (std::size_t i = all.size(); i-- > 0;) {  // the innermost pair first: its digits stay together when the next one joins
+            const axis_id p = all[i];
             if (!v_.axes[p].is_static() || v_.axes[p].role != axis_role::free) continue;
             std::vector<axis_id> chain{p};
             while (only_loop(at, d, chain.back())) {
