@@ -70,6 +70,9 @@ public:
     EMMY_DECL edge roll(std::string_view id, edge x, std::int64_t shift, std::int64_t axis);
     EMMY_DECL edge flip(std::string_view id, edge x, std::int64_t axis);
     EMMY_DECL edge pad(std::string_view id, edge x, list before, list after, double value);  ///< per axis
+    EMMY_DECL edge slice_scatter(std::string_view id, edge x, edge part, std::int64_t axis, std::int64_t start);  ///< x with `part` from `start` on (caches)
+    EMMY_DECL edge full(std::string_view id, double value, dtype type, sizes shape);
+    EMMY_DECL edge eye(std::string_view id, std::int64_t rows, std::int64_t columns, dtype type);
     EMMY_DECL edge triangle(std::string_view id, edge x, bool upper, std::int64_t diagonal);  ///< triu, tril
     EMMY_DECL edge gather(std::string_view id, edge x, std::int64_t axis, edge index);        ///< one element of x for each of index
     EMMY_DECL edge index_select(std::string_view id, edge x, std::int64_t axis, edge index);  ///< index of any rank; embedding is axis 0

@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(counts_equal_an_independent_recount) {
                 }
             if (n.op == program::op::index_map)
                 for (const auto& s : std::span(g.sources).subspan(g.find(n, program::attr::sources)->list.first, g.find(n, program::attr::sources)->list.count)) {
-                    const auto spelled = [&](expr_id e) {
+                    const auto spelled = [&g = g](expr_id e) {
                         std::string text;
                         spell_expr(text, e, g.exprs, g.names);
                         return text;

@@ -122,6 +122,19 @@ BOOST_AUTO_TEST_CASE(sizes_in_expressions) {
     for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(again[i].values == out[i].values, per_element());
 }
 
+BOOST_AUTO_TEST_CASE(tensors_from_nothing) {
+    program::composer c;
+    c.output(c.eye("e", 2, 3, dtype::f16));
+    c.output(c.full("f", 2.5, dtype::f32, {program::extent(2)}));
+    c.output(c.range("r", 5, 0, -2, dtype::i32));
+    const auto g = std::move(c).finish();
+    BOOST_REQUIRE_MESSAGE(g.has_value(), (g ? "" : g.error().line()));
+    const auto out = run(*g, {});
+    BOOST_TEST(out[0].values == (std::vector<double>{1, 0, 0, 0, 1, 0}), per_element());
+    BOOST_TEST(out[1].values == (std::vector<double>{2.5, 2.5}), per_element());
+    BOOST_TEST(out[2].integers == (std::vector<std::int64_t>{5, 3, 1}), per_element());
+}
+
 BOOST_AUTO_TEST_CASE(what_compositions_refuse) {
     const auto refused = [](auto f) {
         program::composer c;

@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(operators_compute_what_pytorch_computes) {
         ++cases;
     }
     std::cout << cases << " cases of " << table.size() << " operators beside PyTorch " << document->root().find("torch")->text() << ", " << symbolic << " symbolic; lowered too, but for " << differences << " known differences\n";
-    BOOST_TEST(differences == 7u);
+    BOOST_TEST(differences <= 7u);
     for (const auto& [name, types] : table) {
         std::cout << "  " << name << ":";
         for (const auto& [type, count] : types) std::cout << " " << type << " " << count;

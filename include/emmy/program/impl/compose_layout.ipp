@@ -186,6 +186,25 @@ EMMY_DECL edge composer::pad(std::string_view id, edge x, list before, list afte
     if (inside.empty()) return map(id, {{x, at}}, type(x), out);
     return map(id, {{x, at, inside}, {literal(std::string(id) + "_value", value, type(x)), {"0"}}}, type(x), out);
 }
+EMMY_DECL edge composer::slice_scatter(std::string_view id, edge x, edge part, std::int64_t axis, std::int64_t start) {
+    const auto a = axis_of(id, axis, rank(x));
+    if (!a) return {0, 0};
+    const sizes whole_shape = shape(x), piece = shape(part);
+    bool fits = piece.size() == whole_shape.size();
+    for (std::size_t i = 0; fits && i < piece.size(); ++i) fits = i == *a || piece[i] == whole_shape[i];
+    if (!fits) return fail(id, "found a part of another shape, expected the data's but for the axis");
+    const extent first = start < 0 ? whole_shape[*a] + extent(start) : extent(start), end = first + piece[*a];
+    if (first.at(largest_symbol_size) < 0 || (whole_shape[*a] - end).at(largest_symbol_size) < 0) return fail(id, "found a part that leaves the data, expected one inside");
+    const std::string c = place(*a), lo = first.text(symbol_), test = c + " >= (" + lo + ") && " + c + " < " + end.text(symbol_);
+    std::vector<std::string> at = places(piece.size());
+    at[*a] = "(" + test + ") ? " + c + " - (" + lo + ") : 0";
+    return map(id, {{part, at, test}, {x, places(piece.size())}}, type(x), whole_shape);
+}
+EMMY_DECL edge composer::full(std::string_view id, double value, dtype type, sizes shape) { return map(id, {{literal(std::string(id) + "_value", value, type), {"0"}}}, type, std::move(shape)); }
+EMMY_DECL edge composer::eye(std::string_view id, std::int64_t rows, std::int64_t columns, dtype type) {
+    const std::string n(id);
+    return map(id, {{literal(n + "_one", 1, type), {"0"}, place(0) + " == " + place(1)}, {literal(n + "_zero", 0, type), {"0"}}}, type, {extent(rows), extent(columns)});
+}
 EMMY_DECL edge composer::triangle(std::string_view id, edge x, bool upper, std::int64_t diagonal) {
     const std::size_t r = rank(x);
     if (failed()) return {0, 0};

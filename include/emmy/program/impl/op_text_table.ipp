@@ -155,6 +155,7 @@ inline constexpr composed_op composed_table[] = {
     {"roll", 1, 1, "x", "!shifts dim", [](const call& a) { return a.c.roll(a.id, a.x[0], a.whole("shifts", 0), a.whole("dim", 0)); }},
     {"flip", 1, 1, "x", "dim", [](const call& a) { return a.c.flip(a.id, a.x[0], a.whole("dim", 0)); }},
     {"pad", 1, 1, "x", "!pads value", padded},
+    {"slice_scatter", 2, 2, "x part", "dim start", [](const call& a) { return a.c.slice_scatter(a.id, a.x[0], a.x[1], a.whole("dim", 0), a.whole("start", 0)); }},
     {"triu", 1, 1, "x", "diagonal", [](const call& a) { return a.c.triangle(a.id, a.x[0], true, a.whole("diagonal", 0)); }},
     {"tril", 1, 1, "x", "diagonal", [](const call& a) { return a.c.triangle(a.id, a.x[0], false, a.whole("diagonal", 0)); }},
     {"gather", 2, 2, "x index", "dim", [](const call& a) { return a.c.gather(a.id, a.x[0], a.whole("dim", 0), a.x[1]); }},
