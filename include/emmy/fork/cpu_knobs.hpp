@@ -5,7 +5,7 @@
 namespace emmy::fork {
 
 struct cpu_knob_meaning {
-    std::string_view form;    ///< kernels it belongs to: map, rows, columns, contraction, cells; all
+    std::string_view form;    ///< kernels it belongs to: map, rows, columns, contraction, cells, ordered, staged; all
     std::string_view field;   ///< as spelled, with letters for numbers
     std::string_view meaning;
 };
@@ -14,6 +14,7 @@ struct cpu_knob_meaning {
 constexpr cpu_knob_meaning cpu_knob_table[] = {
     {"all", "WORK=\"\"", "Output cells (register tiles of a contraction, rows of a rows kernel) are dealt in one neighbouring run a member."},
     {"map, cells", "WORK=t<n>", "An item is n strips (cells) of the inner axis; items are dealt in turn, one a member."},
+    {"ordered", "WORK=t<n>", "An item is n cells of the outer free loops; items are dealt in turn, one a member."},
     {"rows", "WORK=t<w>x<q>", "w lanes share one reduced axis (w <= VL); q neighbouring rows are one item, dealt in turn; q = 1: one run of rows a member."},
     {"columns", "WORK=t<32s>x<q>", "The reduced axis is cut into s interleaved slices with accumulators of their own; q strips of columns are one item."},
     {"contraction", "WORK=t<n>x<m>", "A macro tile of n x m register tiles is one item: the block that packed panels serve."},
@@ -33,6 +34,11 @@ constexpr cpu_knob_meaning cpu_knob_table[] = {
     {"contraction", "STAGE=d<n>/smem", "k in chunks of 128 n; the inner operand's chunk is packed into panels of register-tile width."},
     {"contraction", "STAGE=d<n>/smem-async", "The same, and the outer operand's chunk is packed too."},
     {"contraction", "STAGE=d<n>/smem-tma", "As smem-async, the inner operand's panels packed once by the whole team and shared (barriers)."},
+    {"staged", "WORK, TILE, REDUCE, STAGE=\"\"", "Every step has the default of its own form."},
+    {"staged", "WORK=t<n>x<m>", "The macro tile of every contraction among the steps for which it is legal."},
+    {"staged", "TILE=f<fn>x<fm>", "The register tile of every contraction among the steps for which it is legal."},
+    {"staged", "STAGE=d<n>/smem-async", "The chunk of k of every contraction among the steps for which it is legal."},
+    {"staged", "REDUCE=r<n>", "The accumulators of every rows step for which they are legal."},
     {"contraction", "RASTER=\"\"", "Items follow one another along the inner output axis."},
     {"contraction", "RASTER=gm<g>", "g items along the outer axis come first inside a stripe."},
 };

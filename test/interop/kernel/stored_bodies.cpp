@@ -1,10 +1,11 @@
 // Every stored body through the CPU lowering: it prints, or is refused with a reason; small ones run and equal the interpreter.
 #include "../loop/files.hpp"
-#include "support/fork_explore.hpp"
+#include "support/sampled_rows.hpp"
 
 #include <emmy/loop/validate.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <iostream>
 #include <map>
 #include <set>
@@ -31,7 +32,7 @@ BOOST_AUTO_TEST_CASE(every_stored_body_prints_or_says_why_not) {
                 ++refusals[why];
                 continue;
             }
-            constexpr const char* names[] = {"map", "rows", "columns", "contraction", "cells", "ordered"};
+            constexpr const char* names[] = {"map", "rows", "columns", "contraction", "cells", "ordered", "staged"};
             ++forms[names[static_cast<int>(schedules->facts().form)]];
             auto text = kernel::lower_cpu(*schedules, schedules->rows()[0]);
             BOOST_CHECK_MESSAGE(text, file.path << " " << stored.reference << ": " << (text ? "" : text.error().line()));
@@ -43,6 +44,35 @@ BOOST_AUTO_TEST_CASE(every_stored_body_prints_or_says_why_not) {
     for (const auto& [why, n] : refusals) std::cout << "  " << n << " x " << why << "\n";
     BOOST_CHECK_EQUAL(kernels, 1324);
     BOOST_CHECK_EQUAL(printed, 1324);
+}
+
+// Loops cut to a few steps, so that the largest layers run; buffers and indices stay. EMMY_CHECK_BODIES="every rows": of each form every
+// <every>-th distinct body with <rows> rows; "1 64" is the whole check (hours).
+BOOST_AUTO_TEST_CASE(cut_bodies_equal_the_interpreter) {
+    if (stored_files().empty()) return;
+    std::size_t every = 24, rows = 2;
+    if (const char* asked = std::getenv("EMMY_CHECK_BODIES")) std::sscanf(asked, "%zu %zu", &every, &rows);
+    std::map<int, std::size_t> met;
+    std::set<digest128> seen;
+    sampled total;
+    std::size_t bodies = 0;
+    for (const stored_file& file : stored_files())
+        for (const stored_kernel& stored : file.kernels) {
+            auto k = loop::read_kernel(stored.loop_ir);
+            BOOST_REQUIRE(k);
+            if (!seen.insert(loop::identity(*k)).second) continue;
+            sampled_options options;
+            options.rows = rows;
+            const loop::kernel cut = affordable(*k, options.sizes, 2'000'000, 200'000);
+            auto schedules = fork::cpu_schedules::make(cut, options.target);
+            BOOST_REQUIRE_MESSAGE(schedules, file.path << " " << stored.reference << ": " << (schedules ? "" : schedules.error().line()));
+            if (met[static_cast<int>(schedules->facts().form)]++ % every != 0) continue;
+            const sampled one = check_sampled_rows(cut, options);
+            BOOST_CHECK_MESSAGE(one.wrong == 0, file.path << " " << stored.reference << ": " << one.wrong << " of " << one.cells << " cells, first " << one.first_wrong);
+            ++bodies, total.tried += one.tried, total.runs += one.runs, total.cells += one.cells;
+        }
+    std::cout << bodies << " of " << seen.size() << " distinct bodies, loops cut: " << total.tried << " rows, teams of 1 and 3, " << total.cells << " cells compared\n";
+    BOOST_CHECK_GE(bodies, 7u);
 }
 
 BOOST_AUTO_TEST_CASE(small_stored_bodies_run) {

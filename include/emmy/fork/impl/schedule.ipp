@@ -489,6 +489,10 @@ inline cpu_row part_row(const cpu_part& part, const cpu_target& target, const cp
         take(&cpu_row::tile, knob::tile{});
         take(&cpu_row::work, knob::work{});
         take(&cpu_row::stage, knob::stage{});
+        // A block that is taller than the outer extent is the smallest that covers it.
+        if (is_static(part.tree, part.facts.m_axis))
+            for (int m : {32, 22, 16, 11, 8, 4})
+                if (m < out.work.m && std::int64_t{m} * out.tile.fm >= extent(part.tree, part.facts.m_axis)) out.work.m = static_cast<std::uint16_t>(m);
     } else if (part.facts.form == cpu_form::rows && row.reduce.accumulators > 1) {
         cpu_row changed = out;
         changed.reduce.accumulators = row.reduce.accumulators;

@@ -274,7 +274,10 @@ private:
             case op::next: return plain(n.args[1]);
             case op::from_f8e4m3:
             case op::from_f8e5m2:
-                if (!reads_as_integer(types[0])) break;
+                if (!reads_as_integer(types[0])) {  // an f8 value is held decoded
+                    if (any_integer || to_integer) return plain(n.args[0]);
+                    break;
+                }
                 return converted("widen_" + f8_name(n.op) + "_1((unsigned char)" + v(n.args[0]) + ")", false, dtype::f32);
             case op::to_f8e4m3:
             case op::to_f8e5m2:
