@@ -5,21 +5,22 @@ namespace emmy::knob {
 
 namespace detail {
 
-/// A bare choice over several sites: some site carries the value, every other one carries it too or is OFF.
-template <class F>
+/// A bare choice over several sites: some site carries the value, every other one carries it too or is OFF. The one statement of this
+/// rule, for values and for texts.
+template <class Value>
 class over_sites {
 public:
-    constexpr explicit over_sites(const typename F::value_type& wanted) : wanted_(wanted) {}
-    constexpr void see(const typename F::value_type& found) {
+    constexpr over_sites(const Value& wanted, const Value& off) : wanted_(wanted), off_(off) {}
+    constexpr void see(const Value& found) {
         ++sites_;
         if (found == wanted_) carried_ = true;
-        else if (!(found == F::off)) contradicted_ = true;
+        else if (!(found == off_)) contradicted_ = true;
     }
     constexpr std::size_t sites() const { return sites_; }
     constexpr bool holds() const { return carried_ && !contradicted_; }
 
 private:
-    typename F::value_type wanted_;
+    Value wanted_, off_;
     std::size_t sites_ = 0;
     bool carried_ = false, contradicted_ = false;
 };
@@ -28,7 +29,7 @@ template <class F>
 constexpr bool agrees_at_nodes(const schedule_row& candidate, const schedule_row& measured) {
     const auto bare = measured.get<F>();
     if (const auto own = candidate.get<F>(); own && bare && !(*own == *bare)) return false;
-    over_sites<F> collected(bare.value_or(F::off));
+    over_sites<typename F::value_type> collected(bare.value_or(F::off), F::off);
     for (std::size_t i = 0; i < candidate.sites(); ++i) {
         const auto own = candidate.get<F>(candidate.site(i));
         if (!own) continue;
@@ -89,6 +90,21 @@ inline schedule_row decisions(const schedule_row& row) {
         keep.template operator()<STAGE>(at);
     }
     return out;
+}
+
+/// Does a row, as (key, value) texts, realise a pinned pair? The key has the value; a bare pin over routed keys: some site carries it and
+/// the others carry it or are OFF; a family that the row lacks is OFF. `honours` says the same of typed rows.
+template <class Pairs>
+constexpr bool realises(const Pairs& row, std::string_view key, std::string_view value) {
+    const split_key name(key);
+    const family_info* family = find_family(name.family);
+    const bool has_off = family != nullptr && family->has_off;
+    detail::over_sites<std::string_view> sites(value, has_off ? family->off.view() : value);
+    for (const auto& [there, text] : row) {
+        if (std::string_view(there) == key) return std::string_view(text) == value;
+        if (!name.addressed && split_key(there).family == name.family) sites.see(text);
+    }
+    return sites.sites() != 0 ? sites.holds() : has_off && family->off == value;
 }
 
 }  // namespace emmy::knob

@@ -90,4 +90,24 @@ BOOST_AUTO_TEST_CASE(rows_are_filtered_and_completed_by_pins) {
     BOOST_TEST(row_text(*with_pins(two, lit<"TILE@map.1/twist=mma_m16n8k16_f16_f32/f1x8">)).find("twist\":\"mma") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(texts_and_typed_rows_realise_pins_alike) {
+    const std::vector<std::pair<std::string, std::string>> rows[] = {
+        {{"WORK", "t64"}, {"TILE", "f4"}, {"RASTER", ""}},
+        {{"WORK", "t64"}, {"TILE@map.1/inner", "f4"}, {"TILE@map.2/inner", ""}},
+        {{"WORK", "t64"}, {"TILE@map.1/inner", "f4"}, {"TILE@map.2/inner", "f2"}},
+        {{"WORK", "t64"}, {"TILE@map.1/inner", ""}, {"TILE@map.2/inner", ""}}};
+    for (const auto& pairs : rows) {
+        schedule_row typed;
+        for (const auto& [key, value] : pairs) BOOST_REQUIRE(!typed.put(key, value));
+        for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{{"WORK", "t64"}, {"WORK", "t32"}, {"TILE", "f4"}, {"TILE", ""}, {"TILE", "f2"}, {"STAGE", ""},
+                                                                                         {"STAGE", "d2/smem"}, {"RASTER", ""}, {"TILE@map.1/inner", "f4"}, {"TILE@map.2/inner", ""}}) {
+            schedule_row pin_row;
+            BOOST_REQUIRE(!pin_row.put(key, value));
+            BOOST_TEST(realises(pairs, key, value) == honours(typed, pin_row), key << "=" << value << " on " << row_text(typed));
+        }
+    }
+    BOOST_TEST(!realises(rows[0], "PLACE", "fuse"));  // no OFF value
+    BOOST_TEST(!realises(rows[0], "NOPE", ""));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

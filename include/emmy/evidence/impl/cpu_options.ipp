@@ -2,7 +2,7 @@
 #include <emmy/evidence/cpu_options.hpp>
 
 #include <emmy/fork/schedule.hpp>
-#include <emmy/knob/families.hpp>
+#include <emmy/knob/agree.hpp>
 #include <emmy/knob/route.hpp>
 
 #include <algorithm>
@@ -14,13 +14,8 @@ inline const std::string* value_of(const store::knob_list& row, std::string_view
         if (name == key) return &value;
     return nullptr;
 }
-inline bool matches_pin(const store::knob_list& row, const store::knob_text& pin) {
-    if (const std::string* value = value_of(row, pin.first)) return *value == pin.second;
-    const knob::family_info* family = knob::find_family(knob::split_key(pin.first).family);
-    return family && family->has_off && family->off == std::string_view(pin.second);
-}
 inline bool matches_pins(const store::knob_list& row, const store::knob_list& pins) {
-    return std::all_of(pins.begin(), pins.end(), [&](const auto& pin) { return matches_pin(row, pin); });
+    return std::all_of(pins.begin(), pins.end(), [&](const auto& pin) { return knob::realises(row, pin.first, pin.second); });
 }
 }  // namespace detail
 
@@ -40,7 +35,7 @@ EMMY_DECL result<cpu_options> cpu_options::make(const fork::cpu_schedules& sched
         const store::knob_list pairs = schedules.pairs(row);
         std::size_t has = 0;
         for (std::size_t i = 0; i < pins.size(); ++i)
-            if (detail::matches_pin(pairs, pins[i])) met[i] = true, ++has;
+            if (knob::realises(pairs, pins[i].first, pins[i].second)) met[i] = true, ++has;
         if (has == pins.size()) out.left_.push_back(row);
         if (has > most) nearest = &row, most = has;
     }
@@ -52,7 +47,7 @@ EMMY_DECL result<cpu_options> cpu_options::make(const fork::cpu_schedules& sched
     for (const auto& [key, value] : shape)
         if (!detail::value_of(pins, key)) said.emplace_back(key, value);
     for (const auto& pin : pins)
-        if (detail::value_of(shape, pin.first) || !detail::matches_pin(shape, pin)) said.push_back(pin);
+        if (detail::value_of(shape, pin.first) || !knob::realises(shape, pin.first, pin.second)) said.push_back(pin);
     EMMY_TRY(row, schedules.row(said));
     // A row that exists without being listed can be pinned too, but only whole: what is left open is the fork's to choose.
     std::string keys;

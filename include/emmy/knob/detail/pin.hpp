@@ -163,7 +163,7 @@ void unrealised_of(const schedule_row& row, const schedule_row& pinned, std::vec
     if (const auto wanted = pinned.get<F>()) {
         bool good;
         if constexpr (F::where == scope::node) {
-            over_sites<F> seen(*wanted);
+            over_sites<typename F::value_type> seen(*wanted, F::off);
             if (const auto bare = row.get<F>()) seen.see(*bare);
             for (std::size_t i = 0; i < row.sites(); ++i)
                 if (const auto there = row.get<F>(row.site(i))) seen.see(*there);
