@@ -3,6 +3,7 @@
 #include <emmy/knob/families.hpp>
 #include <emmy/knob/routing_row.hpp>
 #include <emmy/knob/schedule_row.hpp>
+#include <emmy/knob/space/text_pin.hpp>
 
 #include <string>
 #include <vector>
@@ -34,19 +35,22 @@ struct pin {
         if (!address.empty()) at += (at.empty() ? "" : "/") + address;
         return at.empty() ? out : out + "@" + at;
     }
-    bool structural() const { return is_structural(family->name, value); }
+    bool structural() const { return family->meaning == role::structural || is_structural(family->name, value); }
     bool operator==(const pin&) const = default;
 };
 
 /// A pin from a key and a value, as command lines and environments give them: the family in any case; what follows @ is
 /// lower-cased, but a buffer's name (LAYOUT@Linear_W) is kept as written and never read as the scope of a kernel.
+/// Of a registry with families of your own: parse_pin<built_in::with<VEC>>(key, value), pin_list::parse<…>(text).
 /// Errors (user): no such family, an address that its scope does not take, a value that is not canonical.
+template <class Registry = built_in>
 result<pin> parse_pin(std::string_view key, std::string_view value);
 
 /// KEY=VALUE{,KEY=VALUE}, blanks around entries allowed, no text = no pins. A repeated pin counts once.
 class pin_list {
 public:
     /// Errors (user): as parse_pin; an entry without =; one key with two values.
+    template <class Registry = built_in>
     static result<pin_list> parse(std::string_view text);
     result<void> add(pin p);
 
@@ -76,6 +80,16 @@ inline bool honours(const schedule_row& row, const schedule_row& pinned) { retur
 
 /// The row with pinned values put in their places. Error (user): a bare pin where the row has the family at several sites.
 result<schedule_row> with_pins(schedule_row row, const schedule_row& pinned);
+
+/// A space pinned by the entries of a list that reach every kernel and name a family of its rows; the others are not its concern.
+template <row_space S>
+auto pin_by(const S& s, const pin_list& pins) {
+    pinned<row_of<S>> out;
+    std::optional<refusal> none;
+    for (const pin& p : pins)
+        if (p.where == reach::all) out.read(p.key(), p.value, none);
+    return detail::push_pins(s, out);
+}
 
 }  // namespace emmy::knob
 

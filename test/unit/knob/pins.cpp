@@ -110,4 +110,20 @@ BOOST_AUTO_TEST_CASE(texts_and_typed_rows_realise_pins_alike) {
     BOOST_TEST(!realises(rows[0], "NOPE", ""));
 }
 
+struct VEC : choice<"VEC", 1, 2, 4, 8> {};
+struct UNROLLED : choice<"UNROLLED", 1, 2> {
+    static constexpr scope where = scope::node;
+};
+
+BOOST_AUTO_TEST_CASE(families_of_ones_own_are_pinned_the_same_way) {
+    using mine = built_in::with<VEC, UNROLLED>;
+    const auto pins = pin_list::parse<mine>("vec=4, FAST_MATH=1, UNROLLED@map.1/inner=2");
+    BOOST_REQUIRE(pins.has_value());
+    BOOST_TEST(pins->size() == 3u);
+    const auto space = all<VEC> * all<at<"map.1/inner", UNROLLED>> * all<at<"map.2/inner", UNROLLED>>;
+    BOOST_TEST(pin_by(space, *pins).size() == 2u);
+    BOOST_TEST(pin_list::parse<mine>("VEC=3").error().line() == "VEC: found [3], expected one of 1, 2, 4, 8 at offset 0");
+    BOOST_TEST(!pin_list::parse("VEC=4").has_value());  // not a built-in one
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -69,20 +69,21 @@ inline std::string_view trimmed(std::string_view text) {
 
 }  // namespace detail
 
-inline result<pin> parse_pin(std::string_view key, std::string_view value) {
+template <class Registry>
+result<pin> parse_pin(std::string_view key, std::string_view value) {
     std::string written(key);
     const std::size_t at = std::min(written.find('@'), written.size());
     for (std::size_t i = 0; i < at; ++i)
         if (written[i] >= 'a' && written[i] <= 'z') written[i] = static_cast<char>(written[i] - 'a' + 'A');
     pin out;
-    out.family = find_family(std::string_view(written).substr(0, at));
+    out.family = Registry::find(std::string_view(written).substr(0, at));
     if (out.family == nullptr || out.family->where != scope::buffer)
         for (std::size_t i = at; i < written.size(); ++i)
             if (written[i] >= 'A' && written[i] <= 'Z') written[i] = static_cast<char>(written[i] - 'A' + 'a');
     const split_key name(written);
     if (!out.family) {
         std::string known;
-        for (const family_info& info : built_in::table) known += (known.empty() ? "" : ", ") + std::string(info.name);
+        for (const family_info& info : Registry::table) known += (known.empty() ? "" : ", ") + std::string(info.name);
         return emmy::refuse(refusal{"pins", key, "one of " + known}.as(fault_kind::user));
     }
     if (name.addressed) EMMY_CHECK_OK(detail::read_address(out, written, name.address));
@@ -106,7 +107,8 @@ inline result<void> pin_list::add(pin p) {
     return {};
 }
 
-inline result<pin_list> pin_list::parse(std::string_view text) {
+template <class Registry>
+result<pin_list> pin_list::parse(std::string_view text) {
     pin_list out;
     if (detail::trimmed(text).empty()) return out;
     for (std::size_t begin = 0; begin <= text.size();) {
@@ -115,7 +117,7 @@ inline result<pin_list> pin_list::parse(std::string_view text) {
         const std::size_t equals = entry.find('=');
         if (equals == std::string_view::npos || equals == 0)
             return emmy::refuse(refusal{"pins", entry, "KEY=VALUE", static_cast<std::uint32_t>(begin)}.as(fault_kind::user));
-        EMMY_TRY(one, parse_pin(entry.substr(0, equals), entry.substr(equals + 1)));
+        EMMY_TRY(one, parse_pin<Registry>(entry.substr(0, equals), entry.substr(equals + 1)));
         EMMY_CHECK_OK(out.add(std::move(one)));
         begin = comma + 1;
     }

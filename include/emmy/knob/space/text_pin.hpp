@@ -38,6 +38,8 @@ struct pinned<row<Fs...>> {
         (about_one<Fs>(out, said[i++]), ...);
         return out;
     }
+    /// Takes KEY and its value; false where the row has no such family. `why` is set where the value is not canonical.
+    constexpr bool read(std::string_view key, std::string_view text, std::optional<refusal>& why) { return (read_as<Fs>(key, text, why) || ...); }
     /// Error (user): an unknown key, a value that is not canonical. Views of the text.
     static constexpr parsed<pinned> parse(std::string_view text) {
         pinned out;
@@ -48,7 +50,7 @@ struct pinned<row<Fs...>> {
             const std::size_t equals = entry.find('=');
             if (equals == std::string_view::npos) return refusal{"pin", entry, "KEY=VALUE", static_cast<std::uint32_t>(entry.size())};
             std::optional<refusal> why;
-            if (!(out.read<Fs>(entry.substr(0, equals), entry.substr(equals + 1), why) || ...))
+            if (!out.read(entry.substr(0, equals), entry.substr(equals + 1), why))
                 return refusal{"pin", entry.substr(0, equals), one_of.view(), 0};
             if (why) return *why;
             begin = end + 1;
@@ -65,7 +67,7 @@ private:
             if (here) out.template put<F>(values.template get<F>());
     }
     template <family F>
-    constexpr bool read(std::string_view key, std::string_view text, std::optional<refusal>& why) {
+    constexpr bool read_as(std::string_view key, std::string_view text, std::optional<refusal>& why) {
         if (F::name != key) return false;
         const auto value = F::parse(text);
         if (value) {
