@@ -30,8 +30,8 @@ struct pool_with_axes {
         spell_expr(out, id, pool, names);
         return out;
     }
-    std::string simplified(std::string_view text) {
-        simplifier s(pool, known);
+    std::string simplified(std::string_view text, strength how = strength::as_stored) {
+        simplifier s(pool, known, how);
         return spell(s.simplify(parse(text)));
     }
     std::string ordered(std::string_view text) {
@@ -69,6 +69,16 @@ BOOST_AUTO_TEST_CASE(check_values) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(thorough_rules) {
+    const row rows[] = {{"a1 / 8 % 8 * 16 + a1 / 64 * 128 + a0", "a1 / 8 * 16 + a0"}, {"a1 % 8 * 2 + a1 / 8 % 4 * 16", "a1 % 32 * 2"}, {"a1 % 256 / 16", "a1 / 16 % 16"}, {"a1 % 256 % 16", "a1 % 16"},
+        {"(a1 < 16 ? a1 : 0) + 4 < 20", "1"}, {"(a1 < 16 ? a1 : 0) + 4 < 4", "0"}, {"(a1 < 16 ? a1 : 0) + 4 < 19", "(a1 < 16 ? a1 : 0) + 4 < 19"}};
+    for (const row& r : rows) {
+        pool_with_axes in, as_stored;
+        BOOST_TEST(in.simplified(r.from, strength::thorough) == r.to, r.from << " gave " << in.simplified(r.from, strength::thorough) << ", expected " << r.to);
+        if (std::string(r.from) != r.to) BOOST_TEST(as_stored.simplified(r.from) != r.to, r.from << " is simplified without the thorough rules");
+    }
+}
+
 BOOST_AUTO_TEST_CASE(canonical_spelling) {
     const row rows[] = {{"a1 + a0", "a0 + a1"}, {"a1 * 128 + a0", "a0 + 128 * a1"}, {"4 + a0 * 2 - a1", "2 * a0 + -1 * a1 + 4"}, {"a0 - 3", "a0 + -3"}, {"a2 > a0", "a0 < a2"},
         {"a2 >= a0", "a0 <= a2"}, {"2 * (a0 / 4)", "a0 / 4 * 2"}, {"256 + a1 % 256 + 512 * (a1 / 256)", "a1 / 256 * 512 + (a1 % 256 + 256)"}, {"(a0 + 1) * (a1 + 1)", "(a0 + 1) * (a1 + 1)"},
@@ -100,7 +110,7 @@ BOOST_AUTO_TEST_CASE(simplification_keeps_values) {
             return pool.binary(op, a, b);
         };
         const expr_id from = make(make, 5);
-        simplifier s(pool, known);
+        simplifier s(pool, known, round % 2 == 0 ? strength::as_stored : strength::thorough);
         canonical_order order(pool, known);
         const expr_id to = s.simplify(from), last = order(to);
         changed += to != from;

@@ -3,6 +3,7 @@
 #include <emmy/loop/impl/dims.ipp>
 #include <emmy/loop/fuse/impl/fuse.ipp>
 #include <emmy/loop/impl/interpret.ipp>
+#include <emmy/loop/normal/impl/diff.ipp>
 #include <emmy/loop/impl/print.ipp>
 #include <emmy/loop/impl/sample.ipp>
 #include <emmy/loop/impl/single_op.ipp>

@@ -9,7 +9,7 @@ namespace detail {
 class body_reader {
 public:
     constexpr body_reader(graph& g, const loop::body& b, std::span<const buffer> inputs, std::span<const buffer> outputs)
-        : g_(g), b_(b), simplify_(g.exprs, g.known), order_(g.exprs, g.known), env_(b.names.size(), binding{}), places_(b.names.size(), no_place), reads_(b.names.size(), 0u) {
+        : g_(g), b_(b), normalize_(g.exprs, g.known), env_(b.names.size(), binding{}), places_(b.names.size(), no_place), reads_(b.names.size(), 0u) {
         for (const buffer& x : inputs) declare(x, true);
         for (const buffer& x : outputs) declare(x, false);
     }
@@ -102,7 +102,7 @@ private:
             default: return g_.exprs.add(e);
         }
     }
-    constexpr expr_id simplified(expr_id id) { return order_(simplify_.simplify(id)); }
+    constexpr expr_id simplified(expr_id id) { return normalize_(id); }
     constexpr std::vector<expr_id> indices(run r) {
         std::vector<expr_id> out;
         for (expr_id e : b_.expressions(r)) out.push_back(simplified(expression(e)));
@@ -342,8 +342,7 @@ private:
 
     graph& g_;
     const loop::body& b_;
-    simplifier simplify_;
-    canonical_order order_;
+    normalizer normalize_;
     std::vector<binding> env_;
     std::vector<std::uint32_t> places_, reads_;
     std::vector<name_id> path_;

@@ -476,16 +476,15 @@ private:
     std::uint64_t touches_ = 0;
 };
 
-/// A substitution, then exact simplification and canonical order under the graph's full ranges. A map for rebuilder.
+/// A substitution, then the normalizer under the graph's full ranges. A map for rebuilder.
 class simplified_substitution {
 public:
-    constexpr simplified_substitution(graph& g, substitution& map) : map_(map), simplify_(g.exprs, g.known), order_(g.exprs, g.known) {}
-    constexpr expr_id operator()(expr_id id) { return order_(simplify_.simplify(map_(id))); }
+    constexpr simplified_substitution(graph& g, substitution& map) : map_(map), normalize_(g.exprs, g.known) {}
+    constexpr expr_id operator()(expr_id id) { return normalize_(map_(id)); }
 
 private:
     substitution& map_;
-    simplifier simplify_;
-    canonical_order order_;
+    normalizer normalize_;
 };
 
 constexpr value_id graph::substituted(value_id v, name_id from, expr_id to) {

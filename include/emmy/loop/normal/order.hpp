@@ -6,10 +6,11 @@ namespace emmy::loop::normal {
 
 /// `>` and `>=` become `<` and `<=` with sides swapped; operands of + * == != && || & | ^ stand in structural order, variables by the rank
 /// of their range; every sum and product over axes alone that is affine becomes `c * a + … + k`: terms by rank, constant last. A sum that
-/// holds `/` or `%` keeps its tree. Remembers per expression; ranges must outlive it and stay as they are.
+/// holds `/` or `%` keeps its tree. `thorough`: it does not; every sum is terms in structural order, factors first, constant last.
+/// Remembers per expression; ranges must outlive it and stay as they are.
 class canonical_order {
 public:
-    constexpr canonical_order(expr_pool& pool, const ranges& known) : pool_(pool), ranges_(known) {}
+    constexpr canonical_order(expr_pool& pool, const ranges& known, strength how = strength::as_stored) : pool_(pool), ranges_(known), thorough_(how == strength::thorough) {}
 
     constexpr expr_id operator()(expr_id id) {
         if (id == no_expr) return id;
@@ -56,6 +57,10 @@ public:
 private:
     struct affine_term {
         name_id variable = no_name;
+        std::int64_t factor = 0;
+    };
+    struct sum_term {
+        expr_id atom = no_expr;
         std::int64_t factor = 0;
     };
     struct affine {
@@ -137,7 +142,11 @@ private:
             }
             default: return id;
         }
-        if (is_ring(e.op)) {
+        if (is_ring(e.op) && thorough_) {
+            std::vector<sum_term> terms;
+            std::int64_t constant = 0;
+            if (terms_of(id, 1, terms, constant)) return spelled(terms, constant);
+        } else if (is_ring(e.op)) {
             affine sum;
             gather(id, 1, sum);
             if (sum.valid) return spelled(sum);
@@ -150,6 +159,39 @@ private:
         }
         if (facts(op).commutative && compare(b, a) < 0) return pool_.binary(op, b, a);
         return pool_.binary(op, a, b);
+    }
+    /// Adds scale * expression; false where a factor overflows.
+    constexpr bool terms_of(expr_id id, std::int64_t scale, std::vector<sum_term>& terms, std::int64_t& constant) {
+        const expr e = pool_[id];
+        std::int64_t n = 0;
+        if (e.kind == expr_kind::integer) return !__builtin_mul_overflow(e.integer, scale, &n) && !__builtin_add_overflow(constant, n, &constant);
+        expr_id atom = id;
+        if (e.kind == expr_kind::binary && is_ring(e.op)) {
+            if (e.op == binary_op::add) return terms_of(e.a, scale, terms, constant) && terms_of(e.b, scale, terms, constant);
+            if (e.op == binary_op::subtract) return terms_of(e.a, scale, terms, constant) && !__builtin_sub_overflow(std::int64_t{0}, scale, &n) && terms_of(e.b, n, terms, constant);
+            const expr_id a = (*this)(e.a), b = (*this)(e.b);
+            if (pool_[a].kind == expr_kind::integer) return !__builtin_mul_overflow(scale, pool_[a].integer, &n) && terms_of(b, n, terms, constant);
+            if (pool_[b].kind == expr_kind::integer) return !__builtin_mul_overflow(scale, pool_[b].integer, &n) && terms_of(a, n, terms, constant);
+            atom = compare(b, a) < 0 ? pool_.binary(e.op, b, a) : pool_.binary(e.op, a, b);
+        } else {
+            atom = (*this)(id);
+        }
+        for (sum_term& t : terms)
+            if (t.atom == atom) return !__builtin_add_overflow(t.factor, scale, &t.factor);
+        terms.push_back({atom, scale});
+        return true;
+    }
+    constexpr expr_id spelled(std::vector<sum_term>& terms, std::int64_t constant) {
+        for (std::size_t i = 1; i < terms.size(); ++i)
+            for (std::size_t j = i; j > 0 && compare(terms[j].atom, terms[j - 1].atom) < 0; --j) std::swap(terms[j], terms[j - 1]);
+        expr_id out = no_expr;
+        for (const sum_term& t : terms) {
+            if (t.factor == 0) continue;
+            const expr_id scaled = t.factor == 1 ? t.atom : pool_.binary(binary_op::multiply, pool_.integer(t.factor), t.atom);
+            out = out == no_expr ? scaled : pool_.binary(binary_op::add, out, scaled);
+        }
+        if (out == no_expr) return pool_.integer(constant);
+        return constant == 0 ? out : pool_.binary(binary_op::add, out, pool_.integer(constant));
     }
     constexpr expr_id spelled(affine& sum) {
         for (std::size_t i = 1; i < sum.terms.size(); ++i)
@@ -174,7 +216,23 @@ private:
 
     expr_pool& pool_;
     const ranges& ranges_;
+    bool thorough_ = false;
     std::vector<expr_id> memo_;
+};
+
+/// Both, thoroughly and twice: what one of them brings together the other may see through.
+class normalizer {
+public:
+    constexpr normalizer(expr_pool& pool, const ranges& known) : simplify_(pool, known, strength::thorough), order_(pool, known, strength::thorough) {}
+    constexpr expr_id operator()(expr_id id) {
+        const expr_id simple = simplify_.simplify(id), ordered = order_(simple);
+        return ordered == simple ? ordered : order_(simplify_.simplify(ordered));
+    }
+    constexpr const simplifier& look() const { return simplify_; }
+
+private:
+    simplifier simplify_;
+    canonical_order order_;
 };
 
 }  // namespace emmy::loop::normal

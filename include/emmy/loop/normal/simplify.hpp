@@ -14,10 +14,15 @@ namespace emmy::loop::normal {
 ///   (n * q + r) / n -> q and % n -> r where 0 <= r < n (split)               i % E -> i for an axis below E
 ///   (c * x) / (c * y) -> x / y, (c * x) % (c * y) -> (x % y) * c, c >= 1     comparisons decided by ranges
 ///   && || ? : on literals; c ? a : a -> a; (int)literal -> literal
+/// Those are the rules that stored bodies were formed with, no more, no less. `thorough` adds, for what only has to be equal and is not stored:
+///   k * (x / s % m) + k * m * (x / (s * m)) -> k * (x / s), and with % n on the second -> k * (x / s % (m * n))
+///   x % n / m -> x / m % (n / m) and x % n % m -> x % m where m divides n, x >= 0                    a range for c ? a : b
 /// Results are remembered per expression: one simplifier serves one set of ranges, which must outlive it and stay as they are.
+enum class strength : std::uint8_t { as_stored, thorough };
+
 class simplifier {
 public:
-    constexpr simplifier(expr_pool& pool, const ranges& known) : pool_(pool), ranges_(known) {}
+    constexpr simplifier(expr_pool& pool, const ranges& known, strength how = strength::as_stored) : pool_(pool), ranges_(known), thorough_(how == strength::thorough) {}
 
     constexpr expr_id simplify(expr_id id) {
         if (id == no_expr) return id;
@@ -35,6 +40,7 @@ public:
             case expr_kind::boolean: return exactly(e.integer);
             case expr_kind::name: return ranges_[e.name].values;
             case expr_kind::binary: break;
+            case expr_kind::ternary: return thorough_ ? either(e) : interval{};
             default: return {};
         }
         if (e.op == binary_op::logical_and || e.op == binary_op::logical_or || is_comparison(e.op)) return {0, 1, true};
@@ -158,6 +164,41 @@ private:
         bool usable = true;
     };
 
+    /// Of c ? a : b: both, a below what c says of it.
+    constexpr interval either(const expr& e) const {
+        interval a = bounds(e.b), b = bounds(e.c);
+        const expr& c = pool_[e.a];
+        std::int64_t n = 0;
+        if (c.kind == expr_kind::binary && c.a == e.b && literal(c.b, n) && a.known && n > a.low) {
+            if (c.op == binary_op::less && a.high >= n) a.high = n - 1;
+            if (c.op == binary_op::less_equal && a.high > n) a.high = n;
+        }
+        return a.known && b.known ? interval{a.low < b.low ? a.low : b.low, a.high > b.high ? a.high : b.high, true} : interval{};
+    }
+    /// x / step % count; count 0: no remainder taken.
+    struct digit {
+        expr_id x = no_expr;
+        std::int64_t step = 1, count = 0;
+    };
+    constexpr digit as_digit(expr_id id) const {
+        digit out{.x = id};
+        std::int64_t n = 0;
+        const expr* e = &pool_[id];
+        if (e->kind == expr_kind::binary && e->op == binary_op::remainder && literal(e->b, n) && n > 0) out.count = n, out.x = e->a, e = &pool_[e->a];
+        if (is_division(*e) && literal(e->b, n) && n > 0) out.step = n, out.x = e->a;
+        return out;
+    }
+    /// Two terms of a sum that are neighbouring digits of one number.
+    constexpr expr_id neighbours(const term& low, const term& high) {
+        const digit l = as_digit(low.base), h = as_digit(high.base);
+        if (l.count == 0 || l.x != h.x || !bounds(l.x).at_least(0)) return no_expr;
+        const checked step = product(l.step, l.count), factor = product(low.factor, l.count), count = product(l.count, h.count);
+        if (!step.fits || !factor.fits || !count.fits || h.step != step.value || high.factor != factor.value) return no_expr;
+        expr_id out = binary(binary_op::divide, l.x, pool_.integer(l.step));
+        if (h.count != 0) out = binary(binary_op::remainder, out, pool_.integer(count.value));
+        return binary(binary_op::multiply, out, pool_.integer(low.factor));
+    }
+
     static constexpr bool is_comparison(binary_op op) { return op >= binary_op::equal && op <= binary_op::greater_equal; }
     static constexpr checked sum(std::int64_t a, std::int64_t b) {
         checked out;
@@ -267,6 +308,16 @@ private:
                 return out;
             }
         }
+        if (thorough_)
+            for (std::size_t i = 0; i < terms.size(); ++i)
+                for (std::size_t j = 0; j < terms.size(); ++j) {
+                    if (i == j) continue;
+                    expr_id out = neighbours(as_term(terms[i]), as_term(terms[j]));
+                    if (out == no_expr) continue;
+                    for (std::size_t k = 0; k < terms.size(); ++k)
+                        if (k != i && k != j) out = binary(binary_op::add, out, terms[k]);
+                    return out;
+                }
         return pool_.binary(binary_op::add, a, b);
     }
 
@@ -279,6 +330,10 @@ private:
             if (is_division(e) && literal(e.b, m) && m > 0 && bounds(e.a).at_least(0))
                 if (const checked whole = product(m, n); whole.fits) return binary(binary_op::divide, e.a, pool_.integer(whole.value));
             if (const parts p = split(a, n); p.found) return p.quotient;
+            if (thorough_ && e.kind == expr_kind::binary && e.op == binary_op::remainder && literal(e.b, m) && m > n && m % n == 0 && bounds(e.a).at_least(0)) {
+                const expr_id q = binary(binary_op::divide, e.a, b);
+                return binary(binary_op::remainder, q, pool_.integer(m / n));
+            }
         }
         if (op == binary_op::floor_divide && bounds(a).at_least(0)) op = binary_op::divide;
         factors top = factored(a), bottom = factored(b);
@@ -293,6 +348,8 @@ private:
         if (literal(a, m) && m == 0) return a;
         if (n > 1)
             if (const parts p = split(a, n); p.found) return p.remainder;
+        if (thorough_ && n > 1)
+            if (const expr e = pool_[a]; e.kind == expr_kind::binary && e.op == binary_op::remainder && literal(e.b, m) && m > 0 && m % n == 0) return binary(binary_op::remainder, e.a, b);
         if (!fixed && pool_[a].kind == expr_kind::name && ranges_[pool_[a].name].extent == b) return a;
         factors top = factored(a), bottom = factored(b), common;
         if (!cancelled(top, bottom, &common)) return pool_.binary(binary_op::remainder, a, b);
@@ -381,6 +438,7 @@ private:
 
     expr_pool& pool_;
     const ranges& ranges_;
+    bool thorough_ = false;
     std::vector<expr_id> memo_;
 };
 
