@@ -219,8 +219,8 @@ private:
         if (x.kind == value_kind::reduce && ca_.axis(x.ref) != cb_.axis(y.ref)) {
             if (a_.var(x.ref).extent == no_expr || sa_.axis(x.ref) != sb_.axis(y.ref)) return both("extent");
         }
-        if (x.args.count != y.args.count || x.index.count != y.index.count) return both("operands");
         if (x.kind == value_kind::load && !one_buffer(x.ref, y.ref)) return true;
+        if (x.args.count != y.args.count || x.index.count != y.index.count) return both("operands");
         if ((x.kind == value_kind::pre || x.kind == value_kind::last) && ca_.state(x.ref) != cb_.state(y.ref)) return both("state");
         // Operands: of commutative operators those that are the same stand together.
         std::vector<std::pair<std::size_t, std::size_t>> order;
