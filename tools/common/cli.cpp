@@ -96,6 +96,10 @@ verb& verb::option(const std::string& names, std::vector<std::string>& into, con
     list_option(*state_->app, names, into, about, type_of(names));
     return *this;
 }
+verb& verb::pair(const std::string& name, std::vector<std::string>& into, const std::string& about) {
+    described(state_->app->add_option(name, into, about), "A B")->expected(2)->allow_extra_args(false);
+    return *this;
+}
 verb& verb::choice(const std::string& names, std::string& into, const std::vector<std::string>& allowed, const std::string& about) {
     std::string list;
     for (const auto& word : allowed) list += (list.empty() ? "" : "|") + word;

@@ -18,6 +18,8 @@ public:
     verb& option(const std::string& names, std::int64_t& into, const std::string& about, std::int64_t least = 0);  ///< less is a usage error
     verb& option(const std::string& names, double& into, const std::string& about);  ///< finite and more than 0, else a usage error
     verb& option(const std::string& names, std::vector<std::string>& into, const std::string& about);  ///< repeatable
+    /// One option with two values: "--diff A B".
+    verb& pair(const std::string& name, std::vector<std::string>& into, const std::string& about);
     /// Value out of a closed list; another is a usage error that lists them.
     verb& choice(const std::string& names, std::string& into, const std::vector<std::string>& allowed, const std::string& about);
     verb& positional(const std::string& name, std::string& into, const std::string& about, bool required = true);

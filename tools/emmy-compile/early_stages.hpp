@@ -76,8 +76,8 @@ inline result<std::string> early_stage(const settings& asked, const tools::targe
         if (asked.stage == "loop") {
             out.json() ? out.add_wire(k.kernel.name, loop::kernel_text(k.kernel)) : out.add(k.kernel.name, loop::print(k.kernel));
         } else {
-            EMMY_TRY(text, fold_stage(k));
-            out.add(k.kernel.name, std::move(text));
+            EMMY_TRY(text, fold_stage(k, out.json()));
+            out.json() ? out.add_wire(k.kernel.name, std::move(text)) : out.add(k.kernel.name, std::move(text));
         }
     }
     return out.render();

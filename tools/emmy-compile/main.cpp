@@ -1,3 +1,4 @@
+#include <emmy-compile/diff.hpp>
 #include <emmy-compile/early_stages.hpp>
 
 #include <common/cli.hpp>
@@ -101,6 +102,7 @@ int main(int argc, char** argv) {
         .common(tools::takes::db | tools::takes::device | tools::takes::input | tools::takes::pin | tools::takes::output | tools::takes::dump | tools::takes::progress | tools::takes::seed, asked.common)
         .choice("--stage", asked.stage, compile::stages, "Show the kernels at this stage instead of the pick: program, primitive, loop, fold, fork, kernel or text")
         .flag("--fresh", asked.fresh, "With --stage loop: the kernels that the program forms today, not the stored one")
+        .pair("--diff", asked.diff, "Say where the normal forms of two kernels part (exit 1), or that they are one: each an operator, a program, a kernel of --stage loop --json, or GOLDEN:KERNEL")
         .option("--target", asked.target, "Compile for a card (name, alias, file slug) or a bare sm_NN; default: this processor, or the card of --golden")
         .flag("--explain", asked.explain, "The whole report of each decision")
         .flag("--strict-evidence", asked.strict, "Refuse (exit 1) a schedule that no measured row or pin decides")
@@ -112,6 +114,7 @@ int main(int argc, char** argv) {
         .option("--opt", asked.flags.opt, "Level of the host compiler, 0 to 3 (default 3)")
         .example("emmy-compile --op 'softmax(x: f32[512,2048], dim=-1)' --explain", "what decides the schedule of a softmax")
         .example("emmy-compile --realization matmul.square.512 --stage text", "the C++ of the picked row")
+        .example("emmy-compile --diff 'softmax(x: f32[8,64])' 'softmax(x: f16[8,64])'", "the first node that differs")
         .example("emmy-compile --realization rms_norm.k4096 --pin WORK=t4 --run", "one pinned row, executed once and checked");
     if (const auto code = line.parse(argc, argv)) return *code;
     if (asked.own_only && !asked.strict) return tools::report(tool, fault(fault_kind::user, "found it without --strict-evidence, expected both", "--own-only"));
@@ -121,7 +124,9 @@ int main(int argc, char** argv) {
     if (asked.run && !asked.stage.empty()) return tools::report(tool, fault(fault_kind::user, "found --run beside --stage, expected one of them", "--run"));
     if (asked.fresh && asked.stage != "loop") return tools::report(tool, fault(fault_kind::user, "found it without --stage loop, expected both", "--fresh"));
     std::string out;
-    const auto code = compile_all(asked, out);
+    if (!asked.diff.empty() && (!asked.stage.empty() || !asked.input.empty() || !asked.common.op.empty() || !asked.common.golden.empty() || !asked.common.realization.empty()))
+        return tools::report(tool, fault(fault_kind::user, "found it beside other inputs or --stage, expected it alone", "--diff"));
+    const auto code = asked.diff.empty() ? compile_all(asked, out) : compile::diff(asked.diff, asked.common.format == tools::format::json, out);
     if (!code) return tools::report(tool, code.error());
     if (auto written = tools::emit(asked.common, out); !written) return tools::report(tool, written.error());
     return *code;

@@ -2,6 +2,7 @@
 #include <emmy-compile/compile.hpp>
 #include <emmy-compile/listing.hpp>
 
+#include <emmy/core/dim_wire.hpp>
 #include <emmy/fold/tree.hpp>
 #include <emmy/loop/print.hpp>
 #include <emmy/loop/wire.hpp>
@@ -31,7 +32,7 @@ inline std::string sizes_text(const tools::subject& s) {
 }
 
 /// What --stage shows: one text a kernel. For machines one JSON object, an array when there are several kernels: the wire format where
-/// the stage has one (program, loop, fork), else {"schema": "emmy.stage/1", "kernel", "stage", "text"}.
+/// the stage has one (program, primitive, loop, fold, fork), else {"schema": "emmy.stage/1", "kernel", "stage", "text"}.
 class stage_texts {
 public:
     stage_texts(const settings& asked) : json_(asked.common.format == tools::format::json), stage_(asked.stage) {}
@@ -62,9 +63,43 @@ private:
     std::vector<std::pair<std::string, std::string>> texts_;
 };
 
-inline result<std::string> fold_stage(const tools::subject& s) {
+/// One term with what it holds: {"kind", "route", "axes": [name, extent] pairs, "states": [name, dtype] pairs, "operands", "stores", "terms"}.
+/// An operand is {"slab": buffer}, {"state": name, "route": of its term} or {"value": name}.
+inline void write_term(json::writer& w, const loop::kernel& k, const fold::tree& t, fold::term_id id) {
+    const fold::term& x = t.terms[id];
+    const auto text = [&](name_id n) { return std::string(k.body.text(n)); };
+    w.begin_object().key("kind").string(fold::kind_word(x.kind)).key("route").string(t.route(id)).key("axes").begin_array();
+    for (std::uint32_t a : x.axes) w.begin_array().string(text(t.axes[a].name)).string(dim_text(t.axes[a].extent, k.body.exprs, k.body.names)).end_array();
+    w.end_array().key("states").begin_array();
+    for (fold::value_id s : x.states) w.begin_array().string(text(k.body.stmts[s].name)).string(token(t.types[s])).end_array();
+    w.end_array().key("operands").begin_array();
+    for (const fold::operand& o : x.operands) {
+        const loop::stmt& s = k.body.stmts[o.value];
+        w.begin_object();
+        if (o.from == fold::operand::form::slab) w.key("slab").string(text(s.buffer));
+        else if (o.from == fold::operand::form::state) w.key("state").string(text(s.name)).key("route").string(t.route(o.term));
+        else w.key("value").string(text(s.name));
+        w.end_object();
+    }
+    w.end_array().key("stores").begin_array();
+    for (const fold::step& s : x.steps)
+        if (!s.is_term && k.body.stmts[s.id].kind == loop::stmt_kind::write) w.string(text(k.body.stmts[s.id].buffer));
+    w.end_array().key("terms").begin_array();
+    for (const fold::step& s : x.steps)
+        if (s.is_term) write_term(w, k, t, s.id);
+    w.end_array().end_object();
+}
+inline result<std::string> fold_stage(const tools::subject& s, bool json) {
     EMMY_TRY(tree, fold::lift(s.kernel));
-    return fold::print(s.kernel, tree);
+    if (!json) return fold::print(s.kernel, tree);
+    std::string out;
+    json::writer w(out);
+    w.begin_object().key("schema").string("emmy.compile.fold/1").key("kernel").string(s.kernel.name).key("identity").string(to_hex(s.identity)).key("grid").begin_array();
+    for (std::uint32_t a : tree.grid) w.begin_array().string(s.kernel.body.text(tree.axes[a].name)).string(dim_text(tree.axes[a].extent, s.kernel.body.exprs, s.kernel.body.names)).end_array();
+    w.end_array().key("root");
+    write_term(w, s.kernel, tree, tree.root);
+    w.end_object();
+    return out + "\n";
 }
 
 /// Every row the kernel has, the pick marked.

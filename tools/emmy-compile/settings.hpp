@@ -21,6 +21,7 @@ struct settings {
     std::string stage;   ///< empty: the report of the pick
     std::string target;  ///< --target
     bool fresh = false, explain = false, strict = false, own_only = false, run = false, interpret = false;
+    std::vector<std::string> diff;  ///< two sides, or none
 };
 
 /// --target, else --device, else the card of --golden, else this processor. Errors: as of find_target; (input) an unreadable golden.

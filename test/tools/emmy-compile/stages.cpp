@@ -36,6 +36,13 @@ BOOST_AUTO_TEST_CASE(machine_forms_are_the_wires) {
     BOOST_TEST(emmy::program::read_program(*lowered->root().find("program")).has_value());
     const auto body = run_tool("emmy-compile", op + "--stage loop --json -");
     BOOST_TEST(emmy::loop::parse_kernel(body.out).has_value());
+    const auto fold = run_tool("emmy-compile", op + "--stage fold --json -");
+    const auto tree = emmy::json::document::parse(fold.out);
+    BOOST_REQUIRE_MESSAGE(tree.has_value(), fold.out << fold.err);
+    BOOST_TEST(tree->root().find("schema")->text() == "emmy.compile.fold/1");
+    BOOST_TEST(tree->root().find("grid")->items()[0].items()[1].text() == "8");
+    BOOST_TEST(tree->root().find("root")->find("terms")->items()[0].find("kind")->text() == "twist");
+    BOOST_TEST(tree->root().find("root")->find("terms")->items()[0].find("route")->text() == "map.1/twist");
     // A program file gives what the operator gives.
     const emmy::test::scratch_folder folder;
     std::ofstream(folder / "softmax.json") << program.out;
@@ -103,3 +110,29 @@ BOOST_AUTO_TEST_CASE(late_stages_show_the_pick) {
 }
 
 BOOST_AUTO_TEST_CASE(help_is_approved) { emmy::test::approve("emmy-compile/help", run_tool("emmy-compile", "--help").out); }
+
+BOOST_AUTO_TEST_CASE(normal_forms_part_at_a_node) {
+    const emmy::test::scratch_folder folder;
+    const auto diff = [&](const std::string& a, const std::string& b, const std::string& more = "") { return run_tool("emmy-compile", "--diff '" + a + "' '" + b + "' " + more); };
+    const auto same = diff("matmul(x0: f32[64,32], x1: f32[32,16])", "matmul(a: f32[64,32], b: f32[32,16])");
+    BOOST_TEST(same.code == 0);
+    BOOST_TEST(same.out.starts_with("one kernel: "), same.out);
+    const auto other = diff("softmax(x: f32[8,64])", "softmax(x: f32[8,32])");
+    BOOST_TEST(other.code == 1);
+    BOOST_TEST(other.out.find("\nbuffer at softmax") != std::string::npos, other.out);
+    BOOST_TEST(other.out.find("f32[8, 64]") != std::string::npos);
+    // A kernel's file against the operator it came from; for machines.
+    std::ofstream(folder / "relu.json") << run_tool("emmy-compile", "--op 'relu(x: f32[8,64])' --stage loop --json -").out;
+    BOOST_TEST(diff(folder / "relu.json", "relu(x: f32[8,64])").code == 0);
+    const auto machine = diff(folder / "relu.json", "exp(x: f32[8,64])", "--json -");
+    BOOST_TEST(machine.code == 1);
+    const auto parsed = emmy::json::document::parse(machine.out);
+    BOOST_REQUIRE(parsed.has_value());
+    BOOST_TEST(!parsed->root().find("same")->boolean());
+    BOOST_TEST(parsed->root().find("difference")->find("what")->text() == "operator");
+    BOOST_TEST(parsed->root().find("difference")->find("first")->text() == "relu(x[i0, i1])");
+    BOOST_TEST(parsed->root().find("difference")->find("second")->text() == "exp(x[i0, i1])");
+    BOOST_TEST(diff("none.json", "relu(x: f32[8,64])").code == 3);
+    BOOST_TEST(run_tool("emmy-compile", "--diff 'relu(x: f32[8,64])'").code == 2);
+    BOOST_TEST(run_tool("emmy-compile", "--stage loop --diff 'relu(x: f32[8])' 'relu(x: f32[8])'").code == 2);
+}
