@@ -1,5 +1,6 @@
 #include <emmy/core/dim_wire.hpp>
 #include <emmy/core/file.hpp>
+#include <emmy/program/check.hpp>
 #include <emmy/program/lower/lower.hpp>
 #include <emmy/program/wire.hpp>
 
@@ -41,6 +42,16 @@ BOOST_AUTO_TEST_CASE(every_program_lowers_to_the_published_counts) {
             BOOST_REQUIRE(g);
             const auto p = program::lower(*g);
             BOOST_REQUIRE_MESSAGE(p, file.string() << ": " << (p ? "" : p.error().line()));
+            // The result is a well formed program of its own, and reads as it is written.
+            if (const auto ok = program::check_program(p->g); !ok) BOOST_ERROR(file.string() << ": " << ok.error().line());
+            std::string once, twice;
+            emmy::json::writer first(once), second(twice);
+            program::write_program(first, p->g);
+            const auto again = emmy::json::document::parse(once);
+            const auto reread = again ? program::read_program(again->root()) : emmy::result<program::graph>(emmy::refuse(again.error()));
+            BOOST_REQUIRE_MESSAGE(reread, file.string() << ": " << (reread ? "" : reread.error().line()));
+            program::write_program(second, *reread);
+            BOOST_REQUIRE_EQUAL(once, twice);
             ++here.programs;
             here.traced += g->nodes.size();
             here.lowered += p->g.nodes.size();
