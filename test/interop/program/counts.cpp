@@ -177,3 +177,38 @@ BOOST_AUTO_TEST_CASE(computed_constants_evaluate) {
     if (!programs().empty()) BOOST_TEST(tables + ramps == 94u);
     std::cout << tables << " pair tables, " << ramps << " ramps\n";
 }
+
+// Every pointwise function in every combination of element types that the files hold has a reference.
+BOOST_AUTO_TEST_CASE(every_pointwise_combination_has_a_reference) {
+    std::set<std::string> seen;
+    for (const auto& one : programs()) {
+        std::vector<const program::graph*> all{&one.g};
+        for (const auto& inner : one.g.nested) all.push_back(&inner);
+        for (const program::graph* g : all)
+            for (const auto& n : g->nodes) {
+                if (n.op != program::op::elementwise) continue;
+                std::string key(g->text(n, program::attr::op));
+                for (const auto e : g->inputs_of(n)) key += " " + std::string(token(g->at(e).type));
+                const dtype result = g->outputs_of(n)[0].type;
+                if (!seen.insert(key + " " + std::string(token(result))).second) continue;
+                program::builder build;
+                const program::builder::size four[] = {{.number = 4, .symbol = {}}};
+                std::vector<program::edge> in;
+                std::vector<std::vector<std::byte>> held;
+                for (const auto e : g->inputs_of(n)) {
+                    in.push_back(build.input("x" + std::to_string(in.size()), g->at(e).type, four));
+                    held.push_back(program::to_bytes(g->at(e).type, std::vector<double>{1, 2, 3, 1}));
+                }
+                const program::builder::setting name{.key = program::attr::op, .number = {}, .text = std::string(g->text(n, program::attr::op))};
+                build.output(build.add("y", program::op::elementwise, in, result, four, std::span(&name, 1)));
+                const program::graph tiny = std::move(build).finish();
+                std::vector<program::named_bytes> given;
+                std::vector<std::string> ids;
+                for (std::size_t i = 0; i < held.size(); ++i) ids.push_back("x" + std::to_string(i));
+                for (std::size_t i = 0; i < held.size(); ++i) given.push_back({ids[i], held[i]});
+                const auto out = program::evaluate(tiny, given, {}, {.mode = program::arithmetic::typed});
+                BOOST_TEST(out.has_value(), key << ": " << (out ? "" : out.error().line()));
+            }
+    }
+    std::cout << seen.size() << " combinations of pointwise functions and element types\n";
+}

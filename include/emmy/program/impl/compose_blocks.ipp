@@ -58,6 +58,11 @@ EMMY_DECL edge composer::dequantise(std::string_view id, std::string_view form, 
         value = with_number(n + "_signed", "subtract", with_number(n + "_flipped", "bitwise_xor", wide_codes, 128), 128);
     } else if (form == "uint8") {
         value = pointwise(n + "_codes", "copy", {codes}, dtype::i32);
+    } else if (form == "int4" && this->type(codes) == dtype::i32) {  // eight codes a word, the low one first
+        const sizes words = shape(codes);
+        if (words.empty() || !words.back().is_number()) return fail(id, "found packed words without a last axis of a stated size, expected one");
+        const edge counts = repeat(n + "_counts", range(n + "_places", 0, 32, 4, dtype::i32), {words.back().number()});
+        value = with_number(n + "_codes", "bitwise_and", pointwise(n + "_shifted", "right_shift", {repeat_interleave(n + "_words", codes, 8, -1), counts}), 15);
     } else if (form == "int4" || form == "fp4") {
         const edge bytes = pointwise(n + "_bytes", "copy", {codes}, dtype::i32);
         const edge low = with_number(n + "_low", "bitwise_and", bytes, 15);

@@ -282,6 +282,7 @@ for d in REAL:
 for d in REAL:
     case("linear", [arg("input", d, [5, 7]), arg("weight", d, [3, 7], weight=True)], F.linear)
     case("linear", [arg("input", d, [2, 5, 7]), arg("weight", d, [3, 7], weight=True), arg("bias", d, [3], weight=True)], F.linear)
+    case("linear", [arg("input", d, [7]), arg("weight", d, [3, 7], weight=True), arg("bias", d, [3], weight=True)], F.linear)
     case("matmul", [arg("a", d, [5, 7]), arg("b", d, [7, 3])], torch.matmul)
     case("bmm", [arg("a", d, [2, 1, 5, 7]), arg("b", d, [3, 7, 2])], torch.matmul)
     case("bmm", [arg("a", d, [7]), arg("b", d, [2, 7, 3])], torch.matmul)
@@ -357,6 +358,8 @@ for d in REAL:
         return torch.stack((c & 15, c >> 4), -1).flatten(-2)
     case("dequantise_int4", [arg("codes", "u8", [4, 8], low=0, high=256), arg("scale", "f16", [4, 4], low=0.01, high=0.1), arg("zero", "u8", [4, 4], low=0, high=16)],
          lambda c, s, z: ((nibbles(c).float() - z.float().repeat_interleave(4, 1)) * s.float().repeat_interleave(4, 1)).to(T[d]), f"dtype={d}")
+    case("dequantise_int4", [arg("codes", "i32", [3, 2], low=-2**31, high=2**31), arg("scale", "f16", [3, 4], low=0.01, high=0.1), arg("zero", "u8", [3, 4], low=0, high=16)],
+         lambda c, s, z: ((((c.long()[..., None] >> (4 * torch.arange(8))) & 15).flatten(-2).float() - z.float().repeat_interleave(4, 1)) * s.float().repeat_interleave(4, 1)).to(T[d]), f"dtype={d}")
     case("dequantise_fp4", [arg("codes", "u8", [4, 8], low=0, high=256), arg("scale", "f8e4m3", [4, 2], low=0.5, high=4)],
          lambda c, s: (E2M1[nibbles(c).long()] * s.float().repeat_interleave(8, 1)).to(T[d]), f"dtype={d}")
     case("dequantise_fp8", [arg("codes", "f8e4m3", [4, 8], low=-400, high=400), arg("scale", "f32", [4, 2], low=0.01, high=0.1)],
