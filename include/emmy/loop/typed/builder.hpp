@@ -1,7 +1,6 @@
 #pragma once
 #include <emmy/loop/typed/ops.hpp>
 
-#include <memory>
 #include <string>
 
 /// Kernels as ordinary constexpr functions.
