@@ -53,4 +53,16 @@ BOOST_AUTO_TEST_CASE(pins_narrow_it_before_it_is_walked) {
     BOOST_TEST(pin_by(space, "PLACE=cut").error().line() == "pin: found [PLACE], expected one of WORK, TILE, STAGE, RASTER at offset 0");
 }
 
+BOOST_AUTO_TEST_CASE(catalogs_of_every_atom_have_their_sizes) {  // L14
+    for (std::size_t i = 0; i < atom_table.size(); ++i) {
+        const atom_facts& a = atom_table[i];
+        const std::uint64_t expected = a.name == "mma_m8n8k4_f16_f32" ? 1938 : a.name == "mma_m8n8k4_f16_f16" ? 2508 : a.wgmma_n == 64 ? 9 : a.wgmma_n == 128 ? 6 : a.wgmma_n == 256 ? 3 : 1672;
+        const target t = target_of(a.from);
+        const std::uint64_t here = gpu::warp_tiles_without_strip(static_cast<atom>(i), t).size();
+        BOOST_TEST_INFO(a.name);
+        BOOST_TEST(here == expected);
+        BOOST_TEST(gpu::warp_tiles(static_cast<atom>(i), t).size() == here + (a.wgmma_n == 0));
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,10 +1,22 @@
 #pragma once
 #include <emmy/knob/refusal.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <string_view>
 
 namespace emmy::knob {
+
+/// Words of a rule. A literal brings its length: counting it again for every row takes a compiler to its limits.
+struct words {
+    std::string_view text;
+    template <std::size_t Size>
+    constexpr words(const char (&literal)[Size]) : text(literal, Size - 1) {}
+    constexpr words(std::string_view view) : text(view) {}
+    template <std::same_as<const char*> Pointer>
+    constexpr words(Pointer closed_by_nul) : text(closed_by_nul) {}
+    constexpr operator std::string_view() const { return text; }
+};
 
 enum class relation : std::uint8_t {
     at_most,      ///< value <= bound
@@ -41,22 +53,22 @@ constexpr bounded_text<480> sentence(const finding& f) {
 /// Nothing to say.
 inline constexpr finding fine{};
 
-constexpr finding at_most(std::string_view knob, std::string_view what, std::int64_t value, std::int64_t bound) {
-    return {{}, knob, what, value, bound, relation::at_most, {}, {}, value > bound};
+constexpr finding at_most(words knob, words what, std::int64_t value, std::int64_t bound) {
+    return {{}, knob.text, what.text, value, bound, relation::at_most, {}, {}, value > bound};
 }
-constexpr finding at_least(std::string_view knob, std::string_view what, std::int64_t value, std::int64_t bound) {
-    return {{}, knob, what, value, bound, relation::at_least, {}, {}, value < bound};
+constexpr finding at_least(words knob, words what, std::int64_t value, std::int64_t bound) {
+    return {{}, knob.text, what.text, value, bound, relation::at_least, {}, {}, value < bound};
 }
-constexpr finding multiple_of(std::string_view knob, std::string_view what, std::int64_t value, std::int64_t bound) {
-    return {{}, knob, what, value, bound, relation::multiple_of, {}, {}, bound == 0 || value % bound != 0};
+constexpr finding multiple_of(words knob, words what, std::int64_t value, std::int64_t bound) {
+    return {{}, knob.text, what.text, value, bound, relation::multiple_of, {}, {}, bound == 0 || value % bound != 0};
 }
-constexpr finding equal_to(std::string_view knob, std::string_view what, std::int64_t value, std::int64_t bound) {
-    return {{}, knob, what, value, bound, relation::equal_to, {}, {}, value != bound};
+constexpr finding equal_to(words knob, words what, std::int64_t value, std::int64_t bound) {
+    return {{}, knob.text, what.text, value, bound, relation::equal_to, {}, {}, value != bound};
 }
 /// The value of a family is refused unless `good`: `need<RASTER>(r, tiled, "a tiled contraction")`.
 template <class F, class Row>
-constexpr finding need(const Row& r, bool good, std::string_view expected) {
-    finding out{{}, F::name, {}, 0, 0, relation::words, {}, expected, !good};
+constexpr finding need(const Row& r, bool good, words expected) {
+    finding out{{}, F::name, {}, 0, 0, relation::words, {}, expected.text, !good};
     if (!good) out.found = F::spell(r.template get<F>());
     return out;
 }

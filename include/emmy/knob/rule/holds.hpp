@@ -54,8 +54,8 @@ struct rule_filter {
     [[no_unique_address]] Target target;
     [[no_unique_address]] Kernel kernel;
     constexpr bool operator()(const Reads& r) const {
-        if constexpr (std::same_as<typename R::reads, schedule_row>) return !ask<R>(schedule_of(r), target, kernel);
-        else return !ask<R>(values_at<typename R::reads, Place>::of(r), target, kernel);
+        if constexpr (std::same_as<typename R::reads, schedule_row>) return !raw_finding<R>(schedule_of(r), target, kernel).bad;
+        else return !raw_finding<R>(values_at<typename R::reads, Place>::of(r), target, kernel).bad;
     }
 };
 

@@ -46,14 +46,23 @@ constexpr bounded_text<240> asks_for_more() {
     return bounded_text<240>("rule ").append(std::string_view(R::id)).append(": its test takes more than it was given, expected check<rules>(row, target, kernel)");
 }
 
-/// The rule's own test on one row of what it reads.
+/// The rule's own test on one row of what it reads; without the id.
+template <rule R, class Row, class Target, class Kernel>
+constexpr finding raw_finding(const Row& r, [[maybe_unused]] const Target& target, [[maybe_unused]] const Kernel& kernel) {
+    if constexpr (testable<R, Row>) {
+        return R::test(r);
+    } else if constexpr (testable<R, Row, Target>) {
+        return R::test(r, target);
+    } else if constexpr (testable<R, Row, Target, Kernel>) {
+        return R::test(r, target, kernel);
+    } else {
+        say<[] { return asks_for_more<R>(); }>();
+        return {};
+    }
+}
 template <rule R, class Row, class Target, class Kernel>
 constexpr finding ask(const Row& r, const Target& target, const Kernel& kernel) {
-    finding out;
-    if constexpr (testable<R, Row>) out = R::test(r);
-    else if constexpr (testable<R, Row, Target>) out = R::test(r, target);
-    else if constexpr (testable<R, Row, Target, Kernel>) out = R::test(r, target, kernel);
-    else say<[] { return asks_for_more<R>(); }>();
+    finding out = raw_finding<R>(r, target, kernel);
     out.id = R::id;
     return out;
 }
