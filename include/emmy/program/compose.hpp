@@ -101,12 +101,14 @@ public:
     };
     /// x [N,C,spatial..] with one or two spatial axes.
     EMMY_DECL edge convolution(std::string_view id, edge x, edge w, std::optional<edge> b, window how, std::int64_t groups);
-    EMMY_DECL edge conv_transpose1d(std::string_view id, edge x, edge w, std::optional<edge> b, std::int64_t stride, std::int64_t padding, std::int64_t output_padding, std::int64_t dilation, std::int64_t groups);
+    EMMY_DECL edge conv_transpose1d(std::string_view id, edge x, edge w, std::optional<edge> b, std::int64_t stride, std::int64_t padding,
+                                    std::int64_t output_padding, std::int64_t dilation, std::int64_t groups);
     EMMY_DECL edge pool(std::string_view id, edge x, list taps, window how, bool largest);  ///< max_pool, avg_pool (padding counts)
 
     // Blocks.
     /// A bool mask keeps where it is true; a row that it keeps nothing of gives 0.
-    EMMY_DECL edge attention(std::string_view id, edge q, edge k, edge v, std::optional<edge> mask, bool causal, std::optional<std::int64_t> sliding_window, std::optional<double> scale);
+    EMMY_DECL edge attention(std::string_view id, edge q, edge k, edge v, std::optional<edge> mask, bool causal, std::optional<std::int64_t> sliding_window,
+                             std::optional<double> scale);
     /// x cos + rotated(x) sin; halves swapped, or neighbours when interleaved.
     EMMY_DECL edge rotary(std::string_view id, edge x, edge cos, edge sin, bool interleaved);
     /// Probabilities of the kept experts alone: softmax over the last axis, 0 elsewhere, sum 1.
@@ -127,7 +129,8 @@ private:
     static setting real(attr key, double v) { return {.key = key, .number = {.kind = program::literal::form::real, .real = v}}; }
     static setting flag(attr key, bool v) { return {.key = key, .number = {.kind = program::literal::form::boolean, .integer = v}}; }
     EMMY_DECL edge leaf(std::string_view id, std::string_view path, dtype type, std::span<const builder::size> shape);
-    EMMY_DECL edge emit(std::string_view id, program::op tag, std::vector<edge> inputs, dtype type, std::vector<setting> settings = {}, const sizes* shape = nullptr);
+    EMMY_DECL edge emit(std::string_view id, program::op tag, std::vector<edge> inputs, dtype type, std::vector<setting> settings = {},
+                        const sizes* shape = nullptr);
     EMMY_DECL edge fail(std::string_view id, std::string message);
     EMMY_DECL std::string fresh(std::string_view id);
     EMMY_DECL std::optional<std::size_t> axis_of(std::string_view id, std::int64_t axis, std::size_t rank);

@@ -47,7 +47,8 @@ EMMY_DECL result<std::int64_t> element_count(const graph& g, std::span<const dim
 /// All outputs of the program (or what is wanted).
 /// Errors: input: what check_program refuses, a tensor without bytes, bytes of the wrong size, a slice or index outside at these sizes;
 /// user: a tensor of more than 2^32 elements, a node of several results.
-EMMY_DECL result<std::vector<evaluated>> evaluate(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes = {}, const evaluate_options& options = {});
+EMMY_DECL result<std::vector<evaluated>> evaluate(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes = {},
+                                                  const evaluate_options& options = {});
 
 /// Output 0 at some flat positions only: a product of large matrices computes these cells alone.
 EMMY_DECL result<std::vector<double>> evaluate_cells(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes,

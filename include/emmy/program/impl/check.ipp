@@ -15,7 +15,8 @@ inline result<void> check_sizes(const graph& g, const node& n) {
     const inference at(g, n);
     for (const tensor& t : g.outputs_of(n)) {
         const auto shape = g.shape_of(t.shape);
-        if (shape.size() > largest_rank) return at.wrong("outputs", "found a tensor of rank " + std::to_string(shape.size()) + ", expected at most " + std::to_string(largest_rank));
+        if (shape.size() > largest_rank)
+            return at.wrong("outputs", "found a tensor of rank " + std::to_string(shape.size()) + ", expected at most " + std::to_string(largest_rank));
         if (t.type == dtype::none) return at.wrong("outputs", "found no element type, expected one");
         double elements = 1;
         for (const dim& d : shape) {
@@ -45,7 +46,10 @@ inline std::optional<placed_fault> symbol_fault(const graph& g) {
         const auto meet = [&](name_id name, std::string_view field) {
             if (first == no_name) first = name, seen = n, seen_at = field;
             if (name == first || wrong) return;
-            wrong = placed_fault{n, fault(fault_kind::input, "found the symbol \"" + std::string(g.text(name)) + "\" beside \"" + std::string(g.text(first)) + "\", expected one in a program", std::string(field))};
+            wrong = placed_fault{
+                n, fault(fault_kind::input,
+                         "found the symbol \"" + std::string(g.text(name)) + "\" beside \"" + std::string(g.text(first)) + "\", expected one in a program",
+                         std::string(field))};
         };
         const auto expression = [&](const auto& self, expr_id id, std::string_view field) -> void {
             const expr& e = g.exprs[id];
@@ -70,7 +74,10 @@ inline std::optional<placed_fault> symbol_fault(const graph& g) {
         if (wrong) return wrong;
     }
     if (first == no_name || sized) return std::nullopt;
-    return placed_fault{seen, fault(fault_kind::input, "found the symbol \"" + std::string(g.text(first)) + "\" without a hint and without an input that has it, expected a size to run it at", std::string(seen_at))};
+    return placed_fault{
+        seen, fault(fault_kind::input,
+                    "found the symbol \"" + std::string(g.text(first)) + "\" without a hint and without an input that has it, expected a size to run it at",
+                    std::string(seen_at))};
 }
 
 }  // namespace detail

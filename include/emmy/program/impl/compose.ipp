@@ -59,8 +59,10 @@ EMMY_DECL std::optional<program::range> composer::add_dims(std::string_view id, 
             continue;
         }
         auto d = e.as_dim(g_, symbol_, hint_);
-        if (d && d->kind == dim::form::number && d->number < 1) d = refuse(fault_kind::user, "found the size " + std::to_string(d->number) + ", expected at least 1");
-        if (d && as_attribute && d->kind == dim::form::expression) d = refuse(fault_kind::user, "found the size " + e.text(symbol_) + ", expected a number or the symbol");
+        if (d && d->kind == dim::form::number && d->number < 1)
+            d = refuse(fault_kind::user, "found the size " + std::to_string(d->number) + ", expected at least 1");
+        if (d && as_attribute && d->kind == dim::form::expression)
+            d = refuse(fault_kind::user, "found the size " + e.text(symbol_) + ", expected a number or the symbol");
         if (!d) {
             fail(id, d.error().message());
             return std::nullopt;
@@ -83,8 +85,9 @@ EMMY_DECL edge composer::emit(std::string_view id, program::op tag, std::vector<
             if (s.key != f.key) continue;
             attribute a{.key = f.key, .kind = f.kind, .number = s.number};
             if (f.kind == attr_kind::text || f.kind == attr_kind::dtype) a.text = g_.names.intern(s.text);
-            const bool at_default = f.when == presence::defaulted &&
-                                    (f.kind == attr_kind::text || f.kind == attr_kind::dtype ? s.text == f.fallback : f.kind == attr_kind::dims ? s.extents.empty() : s.number.as_double() == f.number);
+            const bool at_default = f.when == presence::defaulted && (f.kind == attr_kind::text || f.kind == attr_kind::dtype ? s.text == f.fallback
+                                                                      : f.kind == attr_kind::dims                             ? s.extents.empty()
+                                                                                                  : s.number.as_double() == f.number);
             if (at_default) continue;
             if (f.kind == attr_kind::integers) {
                 a.list = {static_cast<std::uint32_t>(g_.integers.size()), static_cast<std::uint32_t>(s.integers.size())};
@@ -175,7 +178,9 @@ EMMY_DECL edge composer::literal(std::string_view id, double value, dtype type) 
     n.attrs = {static_cast<std::uint32_t>(g_.attributes.size()), 2};
     g_.attributes.push_back({.key = attr::name, .kind = attr_kind::text, .text = n.id});
     program::literal number{.kind = program::literal::form::real, .real = value};
-    if (is_integer(type)) number = {.kind = type == dtype::boolean ? program::literal::form::boolean : program::literal::form::integer, .integer = static_cast<std::int64_t>(value)};
+    if (is_integer(type))
+        number = {.kind = type == dtype::boolean ? program::literal::form::boolean : program::literal::form::integer,
+                  .integer = static_cast<std::int64_t>(value)};
     g_.attributes.push_back({.key = attr::value, .kind = attr_kind::number, .number = number});
     const auto dims = add_dims(name, {extent(1)}, false);
     n.outputs = {static_cast<std::uint32_t>(g_.tensors.size()), 1};
@@ -184,7 +189,8 @@ EMMY_DECL edge composer::literal(std::string_view id, double value, dtype type) 
     return {static_cast<node_id>(g_.nodes.size() - 1), 0};
 }
 EMMY_DECL edge composer::range(std::string_view id, std::int64_t start, std::int64_t stop, std::int64_t step, dtype type) {
-    return emit(id, op::range, {}, type, {whole(attr::start, start), whole(attr::stop, stop), whole(attr::step, step), {.key = attr::dtype, .text = std::string(token(type))}});
+    return emit(id, op::range, {}, type,
+                {whole(attr::start, start), whole(attr::stop, stop), whole(attr::step, step), {.key = attr::dtype, .text = std::string(token(type))}});
 }
 
 EMMY_DECL result<graph> composer::finish() && {

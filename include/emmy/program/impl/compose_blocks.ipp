@@ -3,7 +3,8 @@
 
 namespace emmy::program {
 
-EMMY_DECL edge composer::attention(std::string_view id, edge q, edge k, edge v, std::optional<edge> mask, bool causal, std::optional<std::int64_t> sliding_window, std::optional<double> scale) {
+EMMY_DECL edge composer::attention(std::string_view id, edge q, edge k, edge v, std::optional<edge> mask, bool causal,
+                                   std::optional<std::int64_t> sliding_window, std::optional<double> scale) {
     const std::string n(id);
     if (failed()) return {0, 0};
     const dtype out = type(q);
@@ -37,7 +38,8 @@ EMMY_DECL edge composer::rotary(std::string_view id, edge x, edge cos, edge sin,
         rotated = map(n + "_rotated", {{pointwise(n + "_negative", "negative", {x}), next, even}, {x, before}}, type(x), shape(x));
     } else {
         const std::int64_t middle = width.number() / 2;
-        rotated = cat(n + "_rotated", {pointwise(n + "_negative", "negative", {slice(n + "_second", x, -1, middle, std::nullopt)}), slice(n + "_first", x, -1, 0, middle)}, -1);
+        rotated = cat(n + "_rotated",
+                      {pointwise(n + "_negative", "negative", {slice(n + "_second", x, -1, middle, std::nullopt)}), slice(n + "_first", x, -1, 0, middle)}, -1);
     }
     return pointwise(id, "add", {pointwise(n + "_cos", "multiply", {x, cos}), pointwise(n + "_sin", "multiply", {rotated, sin})});
 }
@@ -74,7 +76,8 @@ EMMY_DECL edge composer::dequantise(std::string_view id, std::string_view form, 
         value = reshape(n + "_unpacked", stack(n + "_pairs", {low, high}, -1), whole_shape);
         if (form == "fp4") value = pointwise(n + "_decoded", "from_f4e2m1", {value}, dtype::f32);
     } else if (form == "fp8") {
-        if (this->type(codes) != dtype::f8e4m3 && this->type(codes) != dtype::f8e5m2) return fail(id, "found codes of " + std::string(token(this->type(codes))) + ", expected f8e4m3 or f8e5m2");
+        if (this->type(codes) != dtype::f8e4m3 && this->type(codes) != dtype::f8e5m2)
+            return fail(id, "found codes of " + std::string(token(this->type(codes))) + ", expected f8e4m3 or f8e5m2");
         value = pointwise(n + "_decoded", this->type(codes) == dtype::f8e4m3 ? "from_f8e4m3" : "from_f8e5m2", {codes}, dtype::f32);
     } else {
         return fail(id, "found the form " + std::string(form) + ", expected int8, uint8, int4, fp8 or fp4");

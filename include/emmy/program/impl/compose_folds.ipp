@@ -12,7 +12,8 @@ EMMY_DECL edge composer::fold(std::string_view id, std::string_view name, edge x
     const dtype from = this->type(x);
     if (type == dtype::none) type = is_integer(from) && (name == "sum" || name == "prod") ? dtype::i64 : name == "mean" && is_integer(from) ? dtype::f32 : from;
     const bool mean = name == "mean";
-    if (!mean && name != "sum" && name != "prod" && name != "amax" && name != "amin") return fail(id, "found the fold " + std::string(name) + ", expected sum, prod, mean, amax or amin");
+    if (!mean && name != "sum" && name != "prod" && name != "amax" && name != "amin")
+        return fail(id, "found the fold " + std::string(name) + ", expected sum, prod, mean, amax or amin");
     std::sort(order->begin(), order->end());
     const bool sums = mean || name == "sum" || name == "prod";
     if (is_integer(from) && sums && from != type) x = pointwise(n + "_wide", "copy", {x}, is_integer(type) ? type : dtype::f32);
@@ -88,7 +89,8 @@ EMMY_DECL edge composer::layer_norm(std::string_view id, edge x, std::size_t axe
     const std::string n(id);
     const sizes whole_shape = shape(x);
     if (failed()) return {0, 0};
-    if (axes < 1 || axes > whole_shape.size()) return fail(id, "found " + std::to_string(axes) + " axes to norm, expected 1 to " + std::to_string(whole_shape.size()));
+    if (axes < 1 || axes > whole_shape.size())
+        return fail(id, "found " + std::to_string(axes) + " axes to norm, expected 1 to " + std::to_string(whole_shape.size()));
     const auto flat = [&](edge e, std::string_view suffix, std::size_t keep) {
         if (axes == 1) return e;
         const sizes from = shape(e);
@@ -108,7 +110,8 @@ EMMY_DECL edge composer::rms_norm(std::string_view id, edge x, std::size_t axes,
     const std::string n(id);
     const sizes whole_shape = shape(x);
     if (failed()) return {0, 0};
-    if (axes < 1 || axes > whole_shape.size()) return fail(id, "found " + std::to_string(axes) + " axes to norm, expected 1 to " + std::to_string(whole_shape.size()));
+    if (axes < 1 || axes > whole_shape.size())
+        return fail(id, "found " + std::to_string(axes) + " axes to norm, expected 1 to " + std::to_string(whole_shape.size()));
     const std::size_t keep = whole_shape.size() - axes;
     const extent width = program::count_of(std::span(whole_shape).subspan(keep));
     const dtype out = type(x);
@@ -127,7 +130,8 @@ EMMY_DECL edge composer::group_norm(std::string_view id, edge x, std::int64_t gr
     const std::string n(id);
     const sizes from = shape(x);
     if (failed()) return {0, 0};
-    if (from.size() < 2 || !from[1].is_number() || groups < 1 || from[1].number() % groups != 0) return fail(id, "found " + std::to_string(groups) + " groups, expected a divisor of the channels [N,C,..]");
+    if (from.size() < 2 || !from[1].is_number() || groups < 1 || from[1].number() % groups != 0)
+        return fail(id, "found " + std::to_string(groups) + " groups, expected a divisor of the channels [N,C,..]");
     const extent width = program::count_of(std::span(from).subspan(1)) / extent(groups);
     const dtype out = type(x);
     edge now = reshape(n + "_grouped", wide(n + "_wide", x), {from[0], extent(groups), width});

@@ -36,7 +36,8 @@ EMMY_DECL edge composer::broadcast(std::string_view id, edge x, sizes shape) {
     if (failed()) return {0, 0};
     const sizes from = this->shape(x);
     if (from == shape) return x;
-    if (const sizes whole = joined(id, from, shape); failed() || whole != shape) return fail(id, "found a shape that does not broadcast, expected 1 or the same sizes");
+    if (const sizes whole = joined(id, from, shape); failed() || whole != shape)
+        return fail(id, "found a shape that does not broadcast, expected 1 or the same sizes");
     std::vector<std::string> at;
     const std::size_t shift = shape.size() - from.size();
     for (std::size_t i = 0; i < from.size(); ++i) at.push_back(from[i] == shape[i + shift] ? place(i + shift) : "0");
@@ -49,7 +50,9 @@ EMMY_DECL edge composer::permute(std::string_view id, edge x, list axes) {
     if (std::is_sorted(order->begin(), order->end())) return map(id, {{x, places(rank(x))}}, type(x), shape(x));
     return emit(id, op::transpose, {x}, type(x), {{.key = attr::axes, .integers = list(order->begin(), order->end())}});  // of two axes: the swap
 }
-EMMY_DECL edge composer::transpose(std::string_view id, edge x, std::int64_t a, std::int64_t b) { return emit(id, op::transpose, {x}, type(x), {{.key = attr::axes, .integers = {a, b}}}); }
+EMMY_DECL edge composer::transpose(std::string_view id, edge x, std::int64_t a, std::int64_t b) {
+    return emit(id, op::transpose, {x}, type(x), {{.key = attr::axes, .integers = {a, b}}});
+}
 EMMY_DECL edge composer::reshape(std::string_view id, edge x, sizes shape) {
     return emit(id, op::reshape, {x}, type(x), {{.key = attr::shape, .extents = std::move(shape)}});
 }
@@ -91,7 +94,11 @@ EMMY_DECL edge composer::slice(std::string_view id, edge x, std::int64_t axis, s
     out[*a] = (end - first + extent(step - 1)) / extent(step);
     if (out[*a].bad() || out[*a].at(largest_symbol_size) < 1) return fail(id, "found an empty slice, expected at least one element");
     const bool plain = step == 1 && (length.is_number() || start < 0 || first.is_number());
-    if (plain && (out[*a].is_number() || out[*a].is_symbol())) return emit(id, op::slice, {x}, type(x), {{.key = attr::shape, .extents = out}, whole(attr::dim, static_cast<std::int64_t>(*a)), whole(attr::start, length.is_number() ? first.number() : start)});
+    if (plain && (out[*a].is_number() || out[*a].is_symbol()))
+        return emit(id, op::slice, {x}, type(x),
+                    {{.key = attr::shape, .extents = out},
+                     whole(attr::dim, static_cast<std::int64_t>(*a)),
+                     whole(attr::start, length.is_number() ? first.number() : start)});
     std::vector<std::string> at = places(out.size());
     if (step != 1) at[*a] += " * " + std::to_string(step);
     if (!(first == extent(0))) at[*a] += " + (" + first.text(symbol_) + ")";
@@ -102,7 +109,8 @@ EMMY_DECL edge composer::select(std::string_view id, edge x, std::int64_t axis, 
     if (!a) return {0, 0};
     sizes out = shape(x);
     const extent first = index < 0 ? out[*a] + extent(index) : extent(index);
-    if (first.at(largest_symbol_size) < 0 || (out[*a] - first).at(largest_symbol_size) < 1) return fail(id, "found index " + std::to_string(index) + " of " + out[*a].text(symbol_) + ", expected one inside");
+    if (first.at(largest_symbol_size) < 0 || (out[*a] - first).at(largest_symbol_size) < 1)
+        return fail(id, "found index " + std::to_string(index) + " of " + out[*a].text(symbol_) + ", expected one inside");
     std::vector<std::string> at;
     for (std::size_t i = 0; i < out.size(); ++i) at.push_back(i == *a ? first.text(symbol_) : place(i < *a ? i : i - 1));
     out.erase(out.begin() + static_cast<std::ptrdiff_t>(*a));
@@ -194,23 +202,28 @@ EMMY_DECL edge composer::slice_scatter(std::string_view id, edge x, edge part, s
     for (std::size_t i = 0; fits && i < piece.size(); ++i) fits = i == *a || piece[i] == whole_shape[i];
     if (!fits) return fail(id, "found a part of another shape, expected the data's but for the axis");
     const extent first = start < 0 ? whole_shape[*a] + extent(start) : extent(start), end = first + piece[*a];
-    if (first.at(largest_symbol_size) < 0 || (whole_shape[*a] - end).at(largest_symbol_size) < 0) return fail(id, "found a part that leaves the data, expected one inside");
+    if (first.at(largest_symbol_size) < 0 || (whole_shape[*a] - end).at(largest_symbol_size) < 0)
+        return fail(id, "found a part that leaves the data, expected one inside");
     const std::string c = place(*a), lo = first.text(symbol_), test = c + " >= (" + lo + ") && " + c + " < " + end.text(symbol_);
     std::vector<std::string> at = places(piece.size());
     at[*a] = "(" + test + ") ? " + c + " - (" + lo + ") : 0";
     return map(id, {{part, at, test}, {x, places(piece.size())}}, type(x), whole_shape);
 }
-EMMY_DECL edge composer::full(std::string_view id, double value, dtype type, sizes shape) { return map(id, {{literal(std::string(id) + "_value", value, type), {"0"}}}, type, std::move(shape)); }
+EMMY_DECL edge composer::full(std::string_view id, double value, dtype type, sizes shape) {
+    return map(id, {{literal(std::string(id) + "_value", value, type), {"0"}}}, type, std::move(shape));
+}
 EMMY_DECL edge composer::eye(std::string_view id, std::int64_t rows, std::int64_t columns, dtype type) {
     const std::string n(id);
-    return map(id, {{literal(n + "_one", 1, type), {"0"}, place(0) + " == " + place(1)}, {literal(n + "_zero", 0, type), {"0"}}}, type, {extent(rows), extent(columns)});
+    return map(id, {{literal(n + "_one", 1, type), {"0"}, place(0) + " == " + place(1)}, {literal(n + "_zero", 0, type), {"0"}}}, type,
+               {extent(rows), extent(columns)});
 }
 EMMY_DECL edge composer::triangle(std::string_view id, edge x, bool upper, std::int64_t diagonal) {
     const std::size_t r = rank(x);
     if (failed()) return {0, 0};
     if (r < 2) return fail(id, "found a tensor of rank " + std::to_string(r) + ", expected a matrix");
     const std::string shifted = place(r - 2) + (diagonal == 0 ? "" : diagonal > 0 ? " + " + std::to_string(diagonal) : " - " + std::to_string(-diagonal));
-    return map(id, {{x, places(r), place(r - 1) + (upper ? " >= " : " <= ") + shifted}, {literal(std::string(id) + "_zero", 0, type(x)), {"0"}}}, type(x), shape(x));
+    return map(id, {{x, places(r), place(r - 1) + (upper ? " >= " : " <= ") + shifted}, {literal(std::string(id) + "_zero", 0, type(x)), {"0"}}}, type(x),
+               shape(x));
 }
 EMMY_DECL edge composer::gather(std::string_view id, edge x, std::int64_t axis, edge index) {
     const auto a = axis_of(id, axis, rank(x));

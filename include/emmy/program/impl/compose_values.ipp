@@ -8,14 +8,17 @@ namespace emmy::program {
 EMMY_DECL edge composer::pointwise(std::string_view id, std::string_view name, std::vector<edge> operands, dtype type) {
     if (failed()) return {0, 0};
     const pointwise_facts* known = find_pointwise(name);
-    if (!known || known->operands != operands.size()) return fail(id, "found " + std::string(name) + " of " + std::to_string(operands.size()) + " operands, expected a pointwise function");
+    if (!known || known->operands != operands.size())
+        return fail(id, "found " + std::string(name) + " of " + std::to_string(operands.size()) + " operands, expected a pointwise function");
     sizes whole_shape = shape(operands[0]);
     for (std::size_t i = 1; i < operands.size(); ++i) whole_shape = joined(id, whole_shape, shape(operands[i]));
     if (failed()) return {0, 0};
     if (type == dtype::none) {
-        const bool truth = name == "equal" || name == "not_equal" || name.starts_with("less") || name.starts_with("greater") || name.starts_with("logical") || name.starts_with("is") || name == "signbit";
+        const bool truth = name == "equal" || name == "not_equal" || name.starts_with("less") || name.starts_with("greater") || name.starts_with("logical") ||
+                           name.starts_with("is") || name == "signbit";
         type = truth ? dtype::boolean : promoted(name == "where" ? std::span<const edge>(operands).subspan(1) : operands);
-        const bool real_result = truth ? false : name == "divide" || (operands.size() == 1 && is_integer(type) && !detail::find_integer(name) && name != "copy" && name != "pad");
+        const bool real_result =
+            truth ? false : name == "divide" || (operands.size() == 1 && is_integer(type) && !detail::find_integer(name) && name != "copy" && name != "pad");
         if (real_result && is_integer(type)) type = dtype::f32;
         if (name.starts_with("from_f")) type = dtype::f32;
         if (name == "to_f8e4m3") type = dtype::f8e4m3;
@@ -33,7 +36,9 @@ EMMY_DECL edge composer::cast(std::string_view id, edge x, dtype type) {
     if (failed() || this->type(x) == type) return x;
     return map(id, {{x, places(rank(x))}}, type, shape(x));
 }
-EMMY_DECL edge composer::bitcast(std::string_view id, edge x, dtype type) { return emit(id, op::bitcast, {x}, type, {{.key = attr::dtype, .text = std::string(token(type))}}); }
+EMMY_DECL edge composer::bitcast(std::string_view id, edge x, dtype type) {
+    return emit(id, op::bitcast, {x}, type, {{.key = attr::dtype, .text = std::string(token(type))}});
+}
 
 EMMY_DECL edge composer::add(std::string_view id, edge a, edge b, double alpha) {
     const std::string name(id);
@@ -99,7 +104,10 @@ EMMY_DECL edge composer::activation(std::string_view id, std::string_view name, 
     }
     if (name == "elu") {
         const edge w = up();
-        return pointwise(id, "where", {with_number(n + "_positive", "greater", w, 0), w, with_number(n + "_low", "multiply", pointwise(n + "_exp", "expm1", {w}), number.value_or(1.0))}, out);
+        return pointwise(
+            id, "where",
+            {with_number(n + "_positive", "greater", w, 0), w, with_number(n + "_low", "multiply", pointwise(n + "_exp", "expm1", {w}), number.value_or(1.0))},
+            out);
     }
     return fail(id, "found the activation " + std::string(name) + ", expected a known one");
 }
@@ -110,7 +118,8 @@ EMMY_DECL edge composer::glu(std::string_view id, edge x, std::int64_t axis, std
     const extent length = shape(x)[*a];
     if (!length.is_number() || length.number() % 2 != 0) return fail(id, "found an axis of " + length.text(symbol_) + ", expected an even number");
     const std::int64_t middle = length.number() / 2;
-    const edge first = wide(n + "_first_wide", slice(n + "_first", x, axis, 0, middle)), second = wide(n + "_second_wide", slice(n + "_second", x, axis, middle, std::nullopt));
+    const edge first = wide(n + "_first_wide", slice(n + "_first", x, axis, 0, middle)),
+               second = wide(n + "_second_wide", slice(n + "_second", x, axis, middle, std::nullopt));
     if (gate == "silu") return pointwise(id, "multiply", {pointwise(n + "_gate", "silu", {first}), second}, type(x));  // swiglu: silu(first) × second
     return pointwise(id, "multiply", {first, activation(n + "_gate", gate, second)}, type(x));
 }

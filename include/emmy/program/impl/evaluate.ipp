@@ -46,7 +46,8 @@ EMMY_DECL result<std::vector<std::int64_t>> concrete_shape(const graph& g, std::
             EMMY_TRY(value, at.size_expression(d.value));
             size = value;
         }
-        if (size < 1) return refuse(fault_kind::input, "found the size " + std::to_string(size) + " for " + dim_text(d, g.exprs, g.names) + ", expected at least 1");
+        if (size < 1)
+            return refuse(fault_kind::input, "found the size " + std::to_string(size) + " for " + dim_text(d, g.exprs, g.names) + ", expected at least 1");
         elements *= static_cast<double>(size);
         if (elements > 4e18) return refuse(fault_kind::input, "found more elements than 64 bits count, expected a tensor that can exist");
         out.push_back(size);
@@ -59,12 +60,14 @@ EMMY_DECL result<std::int64_t> element_count(const graph& g, std::span<const dim
     return detail::count_of(concrete);
 }
 
-EMMY_DECL result<std::vector<evaluated>> evaluate(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes, const evaluate_options& options) {
+EMMY_DECL result<std::vector<evaluated>> evaluate(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes,
+                                                  const evaluate_options& options) {
     EMMY_CHECK_OK(check_program(g));
     detail::evaluation e(g, given, sizes, options);
     std::vector<node_id> wanted;
     for (const edge out : options.wanted.empty() ? std::span<const edge>(g.outputs) : options.wanted) {
-        if (out.node >= g.nodes.size() || out.output != 0) return refuse(fault_kind::user, "found a wanted tensor that no node makes, expected output 0 of a node");
+        if (out.node >= g.nodes.size() || out.output != 0)
+            return refuse(fault_kind::user, "found a wanted tensor that no node makes, expected output 0 of a node");
         wanted.push_back(out.node);
     }
     EMMY_CHECK_OK(e.run(wanted));
@@ -76,7 +79,8 @@ EMMY_DECL result<std::vector<evaluated>> evaluate(const graph& g, std::span<cons
     return out;
 }
 
-EMMY_DECL result<std::vector<double>> evaluate_cells(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes, std::span<const std::int64_t> cells) {
+EMMY_DECL result<std::vector<double>> evaluate_cells(const graph& g, std::span<const named_bytes> given, std::span<const bound_size> sizes,
+                                                     std::span<const std::int64_t> cells) {
     EMMY_CHECK_OK(check_program(g));
     const node& last = g.nodes[g.outputs[0].node];
     const auto direct = [&](std::size_t i) {
@@ -85,12 +89,14 @@ EMMY_DECL result<std::vector<double>> evaluate_cells(const graph& g, std::span<c
     };
     std::vector<double> out;
     out.reserve(cells.size());
-    const bool by_cell = (last.op == op::matmul || last.op == op::linear) && direct(0) && direct(1) && (last.inputs.count == 2 || direct(2)) && !is_integer(g.at(g.outputs[0]).type) &&
-                         g.shape(g.inputs_of(last)[0]).size() > 1 && g.shape(g.inputs_of(last)[1]).size() > 1 && (last.inputs.count == 2 || g.shape(g.inputs_of(last)[2]).size() == 1);
+    const bool by_cell = (last.op == op::matmul || last.op == op::linear) && direct(0) && direct(1) && (last.inputs.count == 2 || direct(2)) &&
+                         !is_integer(g.at(g.outputs[0]).type) && g.shape(g.inputs_of(last)[0]).size() > 1 && g.shape(g.inputs_of(last)[1]).size() > 1 &&
+                         (last.inputs.count == 2 || g.shape(g.inputs_of(last)[2]).size() == 1);
     if (!by_cell) {
         EMMY_TRY(all, evaluate(g, given, sizes));
         for (std::int64_t c : cells) {
-            if (c < 0 || c >= static_cast<std::int64_t>(all[0].values.size())) return refuse(fault_kind::user, "found the cell " + std::to_string(c) + ", expected one inside the output");
+            if (c < 0 || c >= static_cast<std::int64_t>(all[0].values.size()))
+                return refuse(fault_kind::user, "found the cell " + std::to_string(c) + ", expected one inside the output");
             out.push_back(all[0].values[static_cast<std::size_t>(c)]);
         }
         return out;
@@ -117,7 +123,8 @@ EMMY_DECL result<std::vector<double>> evaluate_cells(const graph& g, std::span<c
         for (std::int64_t k = 0; k < p.k; ++k)
             sum += load_element(operand[0].type, bytes[0], static_cast<std::size_t>(a + k)) *
                    load_element(operand[1].type, bytes[1], static_cast<std::size_t>(b + (p.transposed ? column * p.k + k : k * p.n + column)));
-        out.push_back(sum + (last.inputs.count == 3 ? load_element(operand[2].type, bytes[2], static_cast<std::size_t>(operand[2].shape[0] == 1 ? 0 : column)) : 0.0));
+        out.push_back(
+            sum + (last.inputs.count == 3 ? load_element(operand[2].type, bytes[2], static_cast<std::size_t>(operand[2].shape[0] == 1 ? 0 : column)) : 0.0));
     }
     return out;
 }

@@ -64,7 +64,8 @@ inline result<evaluated> evaluation::computed(const node& n, const graph& inner)
                 continue;
             }
             const unary_function f = step.op == op::elementwise ? find_unary(g.text(as_node, attr::op)) : nullptr;
-            if (!f || reads_as_integer(now.type)) return refuse(fault_kind::user, "no reference for a computed constant under " + std::string(text(step.op)), std::string(g.text(n.id)));
+            if (!f || reads_as_integer(now.type))
+                return refuse(fault_kind::user, "no reference for a computed constant under " + std::string(text(step.op)), std::string(g.text(n.id)));
             for (double& v : now.values) v = f(v);
         }
     evaluated last = converted(now, out.type);

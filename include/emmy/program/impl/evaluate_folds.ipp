@@ -39,7 +39,8 @@ void over_axis(const sizes_list& shape, std::size_t axis, Body body) {
     std::int64_t outer = 1, inner = 1;
     for (std::size_t i = 0; i < shape.size(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : shape[i];
     for (std::int64_t o = 0; o < outer; ++o)
-        for (std::int64_t i = 0; i < inner; ++i) body(static_cast<std::size_t>(o * shape[axis] * inner + i), static_cast<std::size_t>(inner), static_cast<std::size_t>(o * inner + i));
+        for (std::int64_t i = 0; i < inner; ++i)
+            body(static_cast<std::size_t>(o * shape[axis] * inner + i), static_cast<std::size_t>(inner), static_cast<std::size_t>(o * inner + i));
 }
 
 /// A fold starts from its first element: the largest of a row of -inf is -inf, an empty row cannot be.

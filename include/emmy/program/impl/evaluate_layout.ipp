@@ -35,7 +35,8 @@ inline evaluated permuted(const evaluated& x, const std::vector<std::size_t>& or
 inline result<evaluated> evaluation::reshaped(const node& n) const {
     EMMY_TRY(out, blank(n));
     const evaluated& x = input(n, 0);
-    if (count_of(out.shape) != count_of(x.shape)) return refuse(wrong(n, "found a reshape of " + shape_text(x.shape) + " to " + shape_text(out.shape) + ", expected equal counts"));
+    if (count_of(out.shape) != count_of(x.shape))
+        return refuse(wrong(n, "found a reshape of " + shape_text(x.shape) + " to " + shape_text(out.shape) + ", expected equal counts"));
     out.values = x.values;
     out.integers = x.integers;
     return std::move(out);
@@ -52,7 +53,8 @@ inline result<evaluated> evaluation::sliced(const node& n) const {
     EMMY_TRY(axis, axis_of(n, g.integer(n, attr::dim), x.shape.size()));
     std::int64_t start = g.integer(n, attr::start);
     if (start < 0) start += x.shape[axis];
-    if (start < 0 || start + out.shape[axis] > x.shape[axis]) return refuse(wrong(n, "found a slice that leaves " + shape_text(x.shape) + ", expected one inside"));
+    if (start < 0 || start + out.shape[axis] > x.shape[axis])
+        return refuse(wrong(n, "found a slice that leaves " + shape_text(x.shape) + ", expected one inside"));
     const sizes_list strides = strides_of(x.shape);
     gather_into(out, x, [&](const sizes_list& c) { return std::inner_product(c.begin(), c.end(), strides.begin(), start * strides[axis]); });
     return std::move(out);
@@ -66,7 +68,8 @@ inline result<evaluated> evaluation::joined(const node& n) const {
     const sizes_list strides = strides_of(out.shape);
     const auto put = [&](auto& to, const auto& from, std::int64_t length) {
         const std::int64_t run = length * strides[cat.axis], jump = out.shape[cat.axis] * strides[cat.axis];
-        for (std::int64_t o = 0; o * run < static_cast<std::int64_t>(from.size()); ++o) std::copy_n(from.data() + o * run, run, to.data() + o * jump + offset * strides[cat.axis]);
+        for (std::int64_t o = 0; o * run < static_cast<std::int64_t>(from.size()); ++o)
+            std::copy_n(from.data() + o * run, run, to.data() + o * jump + offset * strides[cat.axis]);
     };
     for (std::uint32_t i = 0; i < cat.parts; ++i) {
         const evaluated& x = input(n, i);
@@ -101,7 +104,13 @@ inline result<evaluated> evaluation::mapped(const node& n) const {
     std::vector<prepared> sources;
     for (std::uint32_t i = 0; i < list.list.count; ++i) {
         const map_source& s = g.sources[list.list.first + i];
-        prepared p{converted(input(n, static_cast<std::size_t>(s.input_idx)), out.type), {g.coordinates.data() + s.coord_map.first, s.coord_map.count}, s.select, {}, true, sizes_list(rank, 0), 0};
+        prepared p{converted(input(n, static_cast<std::size_t>(s.input_idx)), out.type),
+                   {g.coordinates.data() + s.coord_map.first, s.coord_map.count},
+                   s.select,
+                   {},
+                   true,
+                   sizes_list(rank, 0),
+                   0};
         p.strides = strides_of(p.x.shape);
         for (std::size_t d = 0; d < p.coordinates.size(); ++d) {
             if (auto ok = run.check(p.coordinates[d]); !ok) return refuse(wrong(n, ok.error().message()));
@@ -152,7 +161,8 @@ inline result<evaluated> evaluation::gathered(const node& n) const {
     EMMY_TRY(axis, axis_of(n, g.integer(n, attr::axis), x.shape.size()));
     const bool elementwise = index.shape.size() == x.shape.size() && out.shape.size() == x.shape.size();
     for (std::size_t i = 0; elementwise && i < x.shape.size(); ++i)
-        if (i != axis && index.shape[i] > x.shape[i]) return refuse(wrong(n, "found an index " + shape_text(index.shape) + " wider than the data " + shape_text(x.shape) + ", expected it inside"));
+        if (i != axis && index.shape[i] > x.shape[i])
+            return refuse(wrong(n, "found an index " + shape_text(index.shape) + " wider than the data " + shape_text(x.shape) + ", expected it inside"));
     const sizes_list strides = strides_of(x.shape), index_strides = strides_of(index.shape);
     bool inside = true;
     gather_into(out, x, [&](const sizes_list& c) {
@@ -180,7 +190,9 @@ inline result<evaluated> evaluation::scattered(const node& n) const {
     const auto known = reduce ? fold_of(g.text(reduce->text)) : std::optional(fold_kind::sum);
     const fold_kind kind = known.value_or(fold_kind::sum);
     if (!known) return refuse(wrong(n, "found reduce_fn " + std::string(g.text(reduce->text)) + ", expected sum, prod, maximum or minimum"));
-    if (index.shape.size() != x.shape.size() || index.shape != from.shape) return refuse(wrong(n, "found an index " + shape_text(index.shape) + " of values " + shape_text(from.shape) + ", expected equal shapes of the data's rank"));
+    if (index.shape.size() != x.shape.size() || index.shape != from.shape)
+        return refuse(
+            wrong(n, "found an index " + shape_text(index.shape) + " of values " + shape_text(from.shape) + ", expected equal shapes of the data's rank"));
     evaluated out = x;
     const sizes_list strides = strides_of(x.shape);
     sizes_list c(index.shape.size(), 0);
@@ -193,7 +205,8 @@ inline result<evaluated> evaluation::scattered(const node& n) const {
             place += at * strides[d];
         }
         const auto to = static_cast<std::size_t>(place);
-        if (reads_as_integer(x.type)) out.integers[to] = reduce ? wrap_to(x.type, folded_integer(kind, out.integers[to], from.integers[i], !facts(x.type).is_signed)) : from.integers[i];
+        if (reads_as_integer(x.type))
+            out.integers[to] = reduce ? wrap_to(x.type, folded_integer(kind, out.integers[to], from.integers[i], !facts(x.type).is_signed)) : from.integers[i];
         else out.values[to] = reduce ? folded_real(kind, out.values[to], from.values[i]) : from.values[i];
     }
     return out;

@@ -64,7 +64,8 @@ inline result<evaluated> evaluation::product_node(const node& n) const {
             for (std::int64_t c = 0; c < p.n; ++c) {
                 std::uint64_t sum = 0;
                 for (std::int64_t k = 0; k < p.k; ++k)
-                    sum += bits(a.integers[static_cast<std::size_t>(left + r * p.k + k)]) * bits(b.integers[static_cast<std::size_t>(right + (p.transposed ? c * p.k + k : k * p.n + c))]);
+                    sum += bits(a.integers[static_cast<std::size_t>(left + r * p.k + k)]) *
+                           bits(b.integers[static_cast<std::size_t>(right + (p.transposed ? c * p.k + k : k * p.n + c))]);
                 out.integers[static_cast<std::size_t>(to + r * p.n + c)] = wrap_to(out.type, held(sum));
             }
     }

@@ -74,7 +74,9 @@ struct evaluation {
         auto shape = concrete_shape(g, g.shape_of(g.outputs_of(n)[0].shape), sizes);
         if (!shape) return refuse(std::move(shape).error().at(g.text(n.id)));
         out.shape = std::move(*shape);
-        if (count_of(out.shape) > std::int64_t{1} << 32) return refuse(fault_kind::user, "found a tensor of " + std::to_string(count_of(out.shape)) + " elements, expected at most 2^32 for the reference", std::string(g.text(n.id)));
+        if (count_of(out.shape) > std::int64_t{1} << 32)
+            return refuse(fault_kind::user, "found a tensor of " + std::to_string(count_of(out.shape)) + " elements, expected at most 2^32 for the reference",
+                          std::string(g.text(n.id)));
         return out;
     }
     static void allocate(evaluated& e) {
@@ -103,7 +105,8 @@ struct evaluation {
     result<void> check_bytes(const node& n, const evaluated& shape, std::span<const std::byte> bytes) const {
         const std::size_t wanted = static_cast<std::size_t>(count_of(shape.shape)) * byte_size(shape.type);
         if (bytes.size() == wanted) return {};
-        return refuse(wrong(n, "found " + std::to_string(bytes.size()) + " bytes, expected " + std::to_string(wanted) + " (" + std::string(token(shape.type)) + shape_text(shape.shape) + ")"));
+        return refuse(wrong(n, "found " + std::to_string(bytes.size()) + " bytes, expected " + std::to_string(wanted) + " (" + std::string(token(shape.type)) +
+                                   shape_text(shape.shape) + ")"));
     }
     result<evaluated> stored(const node& n) const {
         EMMY_TRY(out, blank(n));

@@ -67,7 +67,9 @@ EMMY_DECL std::int64_t extent::largest() const {
 
 EMMY_DECL extent operator+(const extent& a, const extent& b) {
     if (!a.table_.empty() || !b.table_.empty()) {
-        extent out = extent::tabulated([&](std::int64_t s) { return a.at(s) == detail::extent_invalid || b.at(s) == detail::extent_invalid ? detail::extent_invalid : a.at(s) + b.at(s); });
+        extent out = extent::tabulated([&](std::int64_t s) {
+            return a.at(s) == detail::extent_invalid || b.at(s) == detail::extent_invalid ? detail::extent_invalid : a.at(s) + b.at(s);
+        });
         out.bad_ = out.bad_ || a.bad_ || b.bad_;
         return out;
     }
@@ -95,7 +97,8 @@ EMMY_DECL extent operator*(const extent& a, const extent& b) {
     for (std::size_t i = 0; i <= a.degree(); ++i)
         for (std::size_t j = 0; j <= b.degree(); ++j) {
             const std::int64_t p = product(a.coefficients_[i], b.coefficients_[j]);
-            out.bad_ = out.bad_ || p == detail::extent_invalid || __builtin_add_overflow(out.coefficients_[i + j], p, &out.coefficients_[i + j]) || detail::outside(out.coefficients_[i + j]);
+            out.bad_ = out.bad_ || p == detail::extent_invalid || __builtin_add_overflow(out.coefficients_[i + j], p, &out.coefficients_[i + j]) ||
+                       detail::outside(out.coefficients_[i + j]);
         }
     return out;
 }
@@ -104,7 +107,8 @@ EMMY_DECL extent operator/(const extent& a, const extent& b) {
         const std::size_t degree = b.degree();
         bool exact = b.coefficients_[degree] > 0;  // a monomial that divides every term
         for (std::size_t i = 0; i < degree; ++i) exact = exact && b.coefficients_[i] == 0;
-        for (std::size_t i = 0; exact && i < extent::most; ++i) exact = i < degree ? a.coefficients_[i] == 0 : a.coefficients_[i] % b.coefficients_[degree] == 0;
+        for (std::size_t i = 0; exact && i < extent::most; ++i)
+            exact = i < degree ? a.coefficients_[i] == 0 : a.coefficients_[i] % b.coefficients_[degree] == 0;
         if (exact) {
             extent out;
             out.bad_ = a.bad_ || b.bad_;
@@ -176,7 +180,8 @@ EMMY_DECL std::string extent::text(std::string_view symbol) const {
 EMMY_DECL result<dim> extent::as_dim(graph& g, std::string_view symbol, std::int64_t hint) const {
     if (is_number()) return number_dim(number());
     if (is_symbol()) return symbol_dim(g.names.intern(symbol), hint);
-    if (bad_ || !table_.empty()) return refuse(fault_kind::user, "found a size that is no polynomial in " + std::string(symbol) + ", expected one that can be written");
+    if (bad_ || !table_.empty())
+        return refuse(fault_kind::user, "found a size that is no polynomial in " + std::string(symbol) + ", expected one that can be written");
     EMMY_TRY(value, parse_expr(text(symbol), g.exprs, g.names));
     return dim{.kind = dim::form::expression, .number = at(hint), .has_hint = true, .symbol = no_name, .value = value};
 }

@@ -9,12 +9,14 @@ namespace emmy::program {
 
 EMMY_DECL result<cat_parts> cat_of(const graph& g, const node& n) {
     const detail::inference at(g, n);
-    if (n.inputs.count < 2) return at.wrong("inputs", "found " + std::to_string(n.inputs.count) + " inputs of torch.cat, expected parts and the literal of their axis");
+    if (n.inputs.count < 2)
+        return at.wrong("inputs", "found " + std::to_string(n.inputs.count) + " inputs of torch.cat, expected parts and the literal of their axis");
     const edge last = g.inputs_of(n)[n.inputs.count - 1];
     const node& from = g.nodes[last.node];
     const attribute* value = from.op == op::constant ? g.find(from, attr::value) : nullptr;
     const double number = value ? value->number.as_double() : 0.5;
-    if (!(number == std::floor(number) && std::fabs(number) < 1e6)) return at.wrong("inputs", "found no whole literal after the parts of torch.cat, expected their axis");
+    if (!(number == std::floor(number) && std::fabs(number) < 1e6))
+        return at.wrong("inputs", "found no whole literal after the parts of torch.cat, expected their axis");
     EMMY_TRY(axis, at.axis(static_cast<std::int64_t>(number), g.shape(g.inputs_of(n)[0]).size(), "inputs"));
     return cat_parts{n.inputs.count - 1, axis};
 }
@@ -40,7 +42,8 @@ EMMY_DECL result<std::vector<std::size_t>> transpose_order(const graph& g, const
         permutation = permutation && !seen[axis];
         seen[axis] = true;
     }
-    if (!permutation) return at.wrong("attrs.axes", "found axes that are no permutation, expected each of " + std::to_string(rank) + " axes once or a pair to swap");
+    if (!permutation)
+        return at.wrong("attrs.axes", "found axes that are no permutation, expected each of " + std::to_string(rank) + " axes once or a pair to swap");
     return order;
 }
 
@@ -105,7 +108,8 @@ inline result<shape_list> inference::joined() const {
         const shape_list part = input(i);
         bool same = part.size() == out.size();
         for (std::size_t k = 0; same && k < out.size(); ++k) same = k == cat.axis || part[k] == out[k];
-        if (!same) return wrong("inputs", "found the parts " + text(out) + " and " + text(part) + ", expected equal sizes but for axis " + std::to_string(cat.axis));
+        if (!same)
+            return wrong("inputs", "found the parts " + text(out) + " and " + text(part) + ", expected equal sizes but for axis " + std::to_string(cat.axis));
         out[cat.axis] = out[cat.axis] + part[cat.axis];
     }
     return out;
@@ -124,7 +128,8 @@ inline result<shape_list> inference::gathered() const {
     const std::size_t rank = g.shape_of(g.outputs_of(n)[0].shape).size();
     if (data.size() == index.size() && (rank == index.size())) {  // one element of data for each of index
         for (std::size_t i = 0; i < data.size(); ++i)
-            if (i != axis && (data[i] - index[i]).at(largest_symbol_size) < 0) return wrong("inputs", "found an index " + text(index) + " wider than the data " + text(data) + ", expected it inside");
+            if (i != axis && (data[i] - index[i]).at(largest_symbol_size) < 0)
+                return wrong("inputs", "found an index " + text(index) + " wider than the data " + text(data) + ", expected it inside");
         return index;
     }
     shape_list out(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -170,9 +175,12 @@ inline result<shape_list> inference::mapped() const {
         const map_source& s = g.sources[list.list.first + i];
         const auto at = "source " + std::to_string(i) + ": ";
         if (s.input_idx < 0 || s.input_idx >= static_cast<std::int64_t>(n.inputs.count))
-            return wrong("attrs.sources", at + "found input_idx " + std::to_string(s.input_idx) + ", expected one of " + std::to_string(n.inputs.count) + " inputs");
+            return wrong("attrs.sources",
+                         at + "found input_idx " + std::to_string(s.input_idx) + ", expected one of " + std::to_string(n.inputs.count) + " inputs");
         const auto rank = g.shape(g.inputs_of(n)[static_cast<std::size_t>(s.input_idx)]).size();
-        if (s.coord_map.count != rank) return wrong("attrs.sources", at + "found " + std::to_string(s.coord_map.count) + " coordinates, expected the input's rank " + std::to_string(rank));
+        if (s.coord_map.count != rank)
+            return wrong("attrs.sources",
+                         at + "found " + std::to_string(s.coord_map.count) + " coordinates, expected the input's rank " + std::to_string(rank));
         for (std::uint32_t c = 0; c < s.coord_map.count; ++c)
             if (auto ok = coordinate(g.coordinates[s.coord_map.first + c], out.size()); !ok) return wrong("attrs.sources", at + ok.error().message());
         if (s.select != no_expr)
@@ -200,7 +208,8 @@ inline result<shape_list> inference::normed() const {
     const shape_list x = input(0);
     if (x.empty()) return wrong("inputs", "found a tensor of rank 0, expected at least one axis");
     for (std::size_t i = 1; i < n.inputs.count; ++i)
-        if (const shape_list w = input(i); w.size() != 1 || !(w[0] == x.back())) return wrong("inputs", "found the weight " + text(w) + ", expected [" + text(x.back()) + "]");
+        if (const shape_list w = input(i); w.size() != 1 || !(w[0] == x.back()))
+            return wrong("inputs", "found the weight " + text(w) + ", expected [" + text(x.back()) + "]");
     if (!(g.real(n, attr::eps) >= 0)) return wrong("attrs.eps", "found a negative eps, expected at least 0");
     return x;
 }
@@ -212,7 +221,8 @@ inline result<shape_list> inference::shape() const {
         case op::elementwise: {
             const shape_list first = input(0);
             for (std::size_t i = 1; i < n.inputs.count; ++i)
-                if (const shape_list other = input(i); other != first) return wrong("inputs", "found the shapes " + text(first) + " and " + text(other) + ", expected equal ones");
+                if (const shape_list other = input(i); other != first)
+                    return wrong("inputs", "found the shapes " + text(first) + " and " + text(other) + ", expected equal ones");
             return first;
         }
         case op::cast:

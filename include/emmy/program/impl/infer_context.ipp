@@ -35,7 +35,8 @@ struct inference {
     }
     result<std::size_t> axis(std::int64_t a, std::size_t rank, std::string_view field) const {
         const std::int64_t from_start = a < 0 ? a + static_cast<std::int64_t>(rank) : a;
-        if (from_start < 0 || from_start >= static_cast<std::int64_t>(rank)) return wrong(field, "found axis " + std::to_string(a) + ", expected one of " + std::to_string(rank));
+        if (from_start < 0 || from_start >= static_cast<std::int64_t>(rank))
+            return wrong(field, "found axis " + std::to_string(a) + ", expected one of " + std::to_string(rank));
         return static_cast<std::size_t>(from_start);
     }
     result<std::int64_t> fixed(const extent& e, std::string_view what) const {

@@ -12,11 +12,17 @@ constexpr bool is_number_type(dtype t) { return is_real(t) || is_integer(t); }
 
 inline result<void> inference::pointwise_types() const {
     const std::string name(g.text(n, attr::op));
-    const auto takes = [&](std::size_t i, std::string_view wanted) { return wrong("inputs", "found " + std::string(token(type(i))) + " as operand " + std::to_string(i) + " of " + name + ", expected " + std::string(wanted)); };
-    const auto gives = [&](std::string_view wanted) { return wrong("outputs", "found " + std::string(token(declared())) + " as the result of " + name + ", expected " + std::string(wanted)); };
+    const auto takes = [&](std::size_t i, std::string_view wanted) {
+        return wrong("inputs",
+                     "found " + std::string(token(type(i))) + " as operand " + std::to_string(i) + " of " + name + ", expected " + std::string(wanted));
+    };
+    const auto gives = [&](std::string_view wanted) {
+        return wrong("outputs", "found " + std::string(token(declared())) + " as the result of " + name + ", expected " + std::string(wanted));
+    };
     const pointwise_facts* known = find_pointwise(name);
     if (!known) return wrong("attrs.op", "found \"" + name + "\", expected a pointwise function");
-    if (n.inputs.count != known->operands) return wrong("inputs", "found " + std::to_string(n.inputs.count) + " inputs of " + name + ", expected " + std::to_string(known->operands));
+    if (n.inputs.count != known->operands)
+        return wrong("inputs", "found " + std::to_string(n.inputs.count) + " inputs of " + name + ", expected " + std::to_string(known->operands));
     const dtype out = declared();
     if (name == "copy" || name == "pad") return {};
     if (name.starts_with("from_f8")) {
@@ -53,9 +59,11 @@ inline result<void> inference::pointwise_types() const {
 inline result<void> inference::constant_types() const {
     const auto shape = g.shape_of(g.outputs_of(n)[0].shape);
     if (const attribute* value = g.find(n, attr::value)) {
-        if (shape.size() != 1 || shape[0].kind != dim::form::number || shape[0].number != 1) return wrong("outputs", "found a literal of shape " + text(extents_of(g, shape)) + ", expected [1]");
+        if (shape.size() != 1 || shape[0].kind != dim::form::number || shape[0].number != 1)
+            return wrong("outputs", "found a literal of shape " + text(extents_of(g, shape)) + ", expected [1]");
         const double v = value->number.as_double();
-        if (is_integer(declared()) && v != std::floor(v)) return wrong("attrs.value", "found a fraction for " + std::string(token(declared())) + ", expected a whole number");
+        if (is_integer(declared()) && v != std::floor(v))
+            return wrong("attrs.value", "found a fraction for " + std::string(token(declared())) + ", expected a whole number");
         return {};
     }
     const attribute* stored = g.find(n, attr::source_shape);
@@ -75,8 +83,11 @@ inline result<void> inference::constant_types() const {
     }
     if (const attribute* inner = g.find(n, attr::source_graph)) {
         const graph& made = g.nested[inner->graph];
-        if (made.outputs.size() != 1 || !made.inputs.empty()) return wrong("attrs.source_graph", "found " + std::to_string(made.inputs.size()) + " inputs and " + std::to_string(made.outputs.size()) + " outputs, expected none and one");
-        if (const shape_list result = extents_of(made, made.shape(made.outputs[0])); result != now) return wrong("attrs.source_graph", "found a result of " + text(result) + ", expected " + text(now));
+        if (made.outputs.size() != 1 || !made.inputs.empty())
+            return wrong("attrs.source_graph", "found " + std::to_string(made.inputs.size()) + " inputs and " + std::to_string(made.outputs.size()) +
+                                                   " outputs, expected none and one");
+        if (const shape_list result = extents_of(made, made.shape(made.outputs[0])); result != now)
+            return wrong("attrs.source_graph", "found a result of " + text(result) + ", expected " + text(now));
     }
     if (const attribute* steps = g.find(n, attr::load_ops))
         for (std::uint32_t i = 0; i < steps->list.count; ++i) {
@@ -94,7 +105,8 @@ inline result<void> inference::constant_types() const {
                     rest = rest * next.back();
                 }
                 if (open == 1) next[at] = count_of(now) / rest;
-                if (open > 1 || !(count_of(next) == count_of(now))) return wrong("attrs.load_ops", "found a reshape of " + text(now) + " to " + text(next) + ", expected equal counts");
+                if (open > 1 || !(count_of(next) == count_of(now)))
+                    return wrong("attrs.load_ops", "found a reshape of " + text(now) + " to " + text(next) + ", expected equal counts");
                 now = next;
             } else if (step.op == op::transpose) {
                 const auto axes = g.find(as_node, attr::axes)->list;
@@ -105,7 +117,8 @@ inline result<void> inference::constant_types() const {
                 }
                 shape_list next = now;
                 if (order.size() == 2) std::swap(next[order[0]], next[order[1]]);
-                else if (order.size() != now.size()) return wrong("attrs.load_ops", "found " + std::to_string(order.size()) + " axes, expected " + std::to_string(now.size()));
+                else if (order.size() != now.size())
+                    return wrong("attrs.load_ops", "found " + std::to_string(order.size()) + " axes, expected " + std::to_string(now.size()));
                 else for (std::size_t k = 0; k < order.size(); ++k) next[k] = now[order[k]];
                 now = next;
             }
@@ -116,8 +129,13 @@ inline result<void> inference::constant_types() const {
 
 inline result<void> inference::types() const {
     const dtype out = declared();
-    const auto clash = [&](std::size_t i, std::string_view wanted) { return wrong("inputs", "found " + std::string(token(type(i))) + " as input " + std::to_string(i) + " of " + op_text() + ", expected " + std::string(wanted)); };
-    const auto gives = [&](std::string_view wanted) { return wrong("outputs", "found " + std::string(token(out)) + " as the result of " + op_text() + ", expected " + std::string(wanted)); };
+    const auto clash = [&](std::size_t i, std::string_view wanted) {
+        return wrong("inputs",
+                     "found " + std::string(token(type(i))) + " as input " + std::to_string(i) + " of " + op_text() + ", expected " + std::string(wanted));
+    };
+    const auto gives = [&](std::string_view wanted) {
+        return wrong("outputs", "found " + std::string(token(out)) + " as the result of " + op_text() + ", expected " + std::string(wanted));
+    };
     const auto all_real = [&](std::size_t first, std::size_t count) -> result<void> {
         for (std::size_t i = first; i < count; ++i)
             if (!is_real(type(i))) return clash(i, "a real type");
@@ -156,7 +174,8 @@ inline result<void> inference::types() const {
         case op::reduce:
         case op::scan:
             if (!is_number_type(type(0))) return clash(0, "a type to compute with");
-            return is_number_type(out) && is_real(out) == is_real(type(0)) ? result<void>() : result<void>(gives(is_real(type(0)) ? "a real type" : "an integer type"));
+            return is_number_type(out) && is_real(out) == is_real(type(0)) ? result<void>()
+                                                                           : result<void>(gives(is_real(type(0)) ? "a real type" : "an integer type"));
         case op::mean:
         case op::softmax: return all_real(0, 1);
         case op::rms_norm:
@@ -178,7 +197,8 @@ inline result<void> inference::types() const {
         case op::sdpa: {
             for (std::size_t i = 1; i < 3; ++i)
                 if (type(i) != type(0)) return clash(i, token(type(0)));
-            if (const std::uint32_t mask = sdpa_mask(g, n); mask != 0 && !is_real(type(mask)) && type(mask) != dtype::boolean) return clash(mask, "a mask of bool or a real type");
+            if (const std::uint32_t mask = sdpa_mask(g, n); mask != 0 && !is_real(type(mask)) && type(mask) != dtype::boolean)
+                return clash(mask, "a mask of bool or a real type");
             return all_real(0, 3);
         }
         default: return {};

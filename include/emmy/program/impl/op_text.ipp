@@ -215,7 +215,8 @@ struct op_parser {
         if (!s) return fallback;
         const auto r = static_cast<std::int64_t>(rank);
         if (s->number.kind != literal::form::integer || s->number.integer < -r || s->number.integer >= r)
-            return refuse(wrong(s->offset, "an axis that is none of the tensor's " + std::to_string(rank), "an integer from " + std::to_string(-r) + " to " + std::to_string(r - 1)));
+            return refuse(wrong(s->offset, "an axis that is none of the tensor's " + std::to_string(rank),
+                                "an integer from " + std::to_string(-r) + " to " + std::to_string(r - 1)));
         return s->number.integer < 0 ? s->number.integer : s->number.integer - r;  // counted from the end, as traces spell it
     }
     static bool same_size(const builder::size& a, const builder::size& b) { return a.symbol == b.symbol && (!a.symbol.empty() || a.number == b.number); }
@@ -234,9 +235,11 @@ struct op_parser {
     }
     result<void> distinct(std::string_view result_id) const {
         for (const tensor_argument& t : tensors) {
-            if (t.name == result_id || t.name == std::string(result_id) + "_keepdim") return refuse(wrong(t.offset, "a tensor named \"" + t.name + "\" like the result", "another name"));
+            if (t.name == result_id || t.name == std::string(result_id) + "_keepdim")
+                return refuse(wrong(t.offset, "a tensor named \"" + t.name + "\" like the result", "another name"));
             for (const tensor_argument& other : tensors)
-                if (&other != &t && other.name == t.name) return refuse(wrong(std::max(t.offset, other.offset), "the name \"" + t.name + "\" twice", "distinct names"));
+                if (&other != &t && other.name == t.name)
+                    return refuse(wrong(std::max(t.offset, other.offset), "the name \"" + t.name + "\" twice", "distinct names"));
         }
         return {};
     }
@@ -255,7 +258,8 @@ struct op_parser {
         const auto &a = tensors[0].shape, &b = tensors[1].shape;
         if (a.size() < 2) return refuse(misfit(tensors[0], "a matrix [M,K] or a stack of them"));
         if (b.size() < 2 || b.size() > a.size()) return refuse(misfit(tensors[1], "a matrix [K,N], or a stack like the first operand's"));
-        if (!same_size(a.back(), b[b.size() - 2])) return refuse(misfit(tensors[1], "a second-last size that equals the first operand's last, " + shape_text(std::span(&a.back(), 1))));
+        if (!same_size(a.back(), b[b.size() - 2]))
+            return refuse(misfit(tensors[1], "a second-last size that equals the first operand's last, " + shape_text(std::span(&a.back(), 1))));
         for (std::size_t i = 3; i <= b.size(); ++i)
             if (!same_size(a[a.size() - i], b[b.size() - i])) return refuse(misfit(tensors[1], "the stacks of the first operand, " + shape_text(a)));
         std::vector<builder::size> shape(a.begin(), a.end() - 1);
@@ -273,10 +277,12 @@ struct op_parser {
         EMMY_CHECK_OK(one_type());
         const auto &x = tensors[0].shape, &w = tensors[1].shape;
         const bool bias = tensors.size() == 3;
-        if (w.size() != 2 || !same_size(w[1], x.back())) return refuse(misfit(tensors[1], "a weight [N,K] with the input's last size, " + shape_text(std::span(&x.back(), 1))));
+        if (w.size() != 2 || !same_size(w[1], x.back()))
+            return refuse(misfit(tensors[1], "a weight [N,K] with the input's last size, " + shape_text(std::span(&x.back(), 1))));
         for (const builder::size& s : w)
             if (!s.symbol.empty()) return refuse(misfit(tensors[1], "a weight of stated sizes"));
-        if (bias && (tensors[2].shape.size() != 1 || !same_size(tensors[2].shape[0], w[0]))) return refuse(misfit(tensors[2], "a bias " + shape_text(std::span(w.data(), 1))));
+        if (bias && (tensors[2].shape.size() != 1 || !same_size(tensors[2].shape[0], w[0])))
+            return refuse(misfit(tensors[2], "a bias " + shape_text(std::span(w.data(), 1))));
         std::vector<builder::size> shape = x;
         shape.back() = w[0];
         builder build;
@@ -295,14 +301,17 @@ struct op_parser {
         const auto x = tensors[0].shape;
         if (!x.back().symbol.empty()) return refuse(misfit(tensors[0], "a last size that is a number"));
         if (tensors.size() == 1) tensors.push_back({.name = "weight", .type = tensors[0].type, .shape = {x.back()}, .offset = 0});
-        if (tensors[1].shape.size() != 1 || !same_size(tensors[1].shape[0], x.back())) return refuse(misfit(tensors[1], "a weight of the last size, " + shape_text(std::span(&x.back(), 1))));
+        if (tensors[1].shape.size() != 1 || !same_size(tensors[1].shape[0], x.back()))
+            return refuse(misfit(tensors[1], "a weight of the last size, " + shape_text(std::span(&x.back(), 1))));
         literal eps = {.kind = literal::form::real, .real = 1e-6};
         if (const named_setting* s = find({"eps"})) {
             eps.real = s->number.as_double();
-            if (s->number.kind == literal::form::boolean || !(eps.real >= 0)) return refuse(wrong(s->offset, "an eps that is no number of at least 0", "e.g. 1e-6"));
+            if (s->number.kind == literal::form::boolean || !(eps.real >= 0))
+                return refuse(wrong(s->offset, "an eps that is no number of at least 0", "e.g. 1e-6"));
         }
         builder build;
-        const edge in[] = {build.input(tensors[0].name, tensors[0].type, x), build.weight("p_" + tensors[1].name, tensors[1].name, tensors[1].type, tensors[1].shape)};
+        const edge in[] = {build.input(tensors[0].name, tensors[0].type, x),
+                           build.weight("p_" + tensors[1].name, tensors[1].name, tensors[1].type, tensors[1].shape)};
         const builder::setting set{.key = attr::eps, .number = eps};
         build.output(build.add("rms_norm", op::rms_norm, in, tensors[0].type, x, std::span(&set, 1)));
         return std::move(build).finish();
@@ -412,8 +421,10 @@ struct op_parser {
         for (const named_setting& s : settings) {
             std::string wanted;
             for (std::string_view k : known) (wanted += wanted.empty() ? "" : ", ") += k;
-            if (std::find(known.begin(), known.end(), s.name) == known.end()) return refuse(wrong(s.offset, "the setting \"" + s.name + "\" of " + name, wanted.empty() ? "no setting" : wanted));
-            if (s.name == "dtype" && dtype_from_alias(s.word) == dtype::none) return refuse(wrong(s.offset, "the dtype \"" + s.word + "\"", "an element type (f32, f16, bf16, …)"));
+            if (std::find(known.begin(), known.end(), s.name) == known.end())
+                return refuse(wrong(s.offset, "the setting \"" + s.name + "\" of " + name, wanted.empty() ? "no setting" : wanted));
+            if (s.name == "dtype" && dtype_from_alias(s.word) == dtype::none)
+                return refuse(wrong(s.offset, "the dtype \"" + s.word + "\"", "an element type (f32, f16, bf16, …)"));
         }
         return {};
     }
@@ -436,8 +447,12 @@ struct op_parser {
                 if (!v.symbol.empty()) symbol = v.symbol;
         for (const named_setting& s : settings)
             for (const builder::size& v : s.list)
-                if (!v.symbol.empty() && v.symbol != symbol) return refuse(wrong(s.offset, "the symbol \"" + v.symbol + "\"", symbol.empty() ? "numbers: no tensor has a symbol" : "the tensors' symbol, " + symbol));
-        for (std::size_t i = 0; i < tensors.size(); ++i) x.push_back(weights[i] ? c.weight("p_" + tensors[i].name, tensors[i].name, tensors[i].type, tensors[i].shape) : c.input(tensors[i].name, tensors[i].type, tensors[i].shape));
+                if (!v.symbol.empty() && v.symbol != symbol)
+                    return refuse(wrong(s.offset, "the symbol \"" + v.symbol + "\"",
+                                        symbol.empty() ? "numbers: no tensor has a symbol" : "the tensors' symbol, " + symbol));
+        for (std::size_t i = 0; i < tensors.size(); ++i)
+            x.push_back(weights[i] ? c.weight("p_" + tensors[i].name, tensors[i].name, tensors[i].type, tensors[i].shape)
+                                   : c.input(tensors[i].name, tensors[i].type, tensors[i].shape));
         edge made = o.make(call{c, id, x, settings, name});
         for (const edge e : x)
             if (e == made && !c.failed()) {  // nothing to do: a result of its own all the same
@@ -454,7 +469,9 @@ struct op_parser {
     /// Whether the plain form (tensors of one real type, the settings of that form) is what was asked for.
     bool plain() const {
         for (const named_setting& s : settings)
-            if (s.is_list || !s.word.empty() || s.name == "dims" || s.name == "alpha" || s.name == "other" || s.name == "beta" || s.name == "axes" || s.name == "dtype") return false;
+            if (s.is_list || !s.word.empty() || s.name == "dims" || s.name == "alpha" || s.name == "other" || s.name == "beta" || s.name == "axes" ||
+                s.name == "dtype")
+                return false;
         const bool integers = std::any_of(tensors.begin(), tensors.end(), [](const tensor_argument& t) { return is_integer(t.type); });
         const bool mixed = std::any_of(tensors.begin(), tensors.end(), [&](const tensor_argument& t) { return t.type != tensors[0].type; });
         if ((integers && name == "sum") || ((integers || mixed) && find_pointwise(name))) return false;
@@ -469,7 +486,9 @@ struct op_parser {
         if (!formed || !plain()) {
             const bool direct = function && settings.empty() && tensors.size() == function->operands;
             if (other && !direct) return composed(*other);
-            if (function) return composed({name, function->operands, function->operands, function->operands == 1 ? "x" : "x0 x1 x2", "", [](const call& a) { return a.c.pointwise(a.id, a.function, a.x); }});
+            if (function)
+                return composed({name, function->operands, function->operands, function->operands == 1 ? "x" : "x0 x1 x2", "",
+                                 [](const call& a) { return a.c.pointwise(a.id, a.function, a.x); }});
         }
         for (const tensor_argument& t : tensors)
             if (!is_floating(t.type) || byte_size(t.type) < 2 || t.type == dtype::f16x2) return refuse(misfit(t, "an element type of f64, f32, f16, bf16"));

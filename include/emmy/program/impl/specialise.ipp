@@ -87,10 +87,13 @@ EMMY_DECL result<graph> specialise(const graph& g, std::span<const bound_size> s
         std::size_t times = 0;
         for (const name_id n : own) known = known || n == name;
         for (const bound_size& other : sizes) times += other.symbol == s.symbol;
-        if (!known) return refuse(fault_kind::user, "found the size of \"" + symbol + "\", expected a symbol of the program" + (own.empty() ? ", which has none" : ": " + std::string(g.text(own[0]))));
+        if (!known)
+            return refuse(fault_kind::user, "found the size of \"" + symbol + "\", expected a symbol of the program" +
+                                                (own.empty() ? ", which has none" : ": " + std::string(g.text(own[0]))));
         if (times > 1) return refuse(fault_kind::user, "found the size of \"" + symbol + "\" twice, expected it once");
         if (s.size < least_symbol_size || s.size > largest_symbol_size)
-            return refuse(fault_kind::user, "found the size " + std::to_string(s.size) + " for \"" + symbol + "\", expected 1 to " + std::to_string(largest_symbol_size));
+            return refuse(fault_kind::user,
+                          "found the size " + std::to_string(s.size) + " for \"" + symbol + "\", expected 1 to " + std::to_string(largest_symbol_size));
     }
     graph out = g;
     detail::substitution put(out, sizes);
