@@ -24,8 +24,4 @@ inline constexpr auto rms_norm_2048 = [] { return kernels::rms_norm(f32{}, 512, 
 inline constexpr digest128 rms_norm_2048_id = "9d0e1769f45454d8b1cafdd804279356"_id;
 static_assert(is_kernel<rms_norm_2048, rms_norm_2048_id>());
 
-inline constexpr auto causal_sdpa_64 = [] { return kernels::causal_sdpa(f16{}, 8, 512, 64); };
-inline constexpr digest128 causal_sdpa_64_id = "9fa1e69e76129c61e0ecd394bc9617d2"_id;
-static_assert(is_kernel<causal_sdpa_64, causal_sdpa_64_id>());
-
 }  // namespace emmy::test::typed_kernels

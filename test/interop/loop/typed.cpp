@@ -2,6 +2,7 @@
 #include "files.hpp"
 
 #include <support/typed_kernels.hpp>
+#include <support/typed_kernels_attention.hpp>
 #include <support/typed_kernels_more.hpp>
 
 #include <emmy/loop/print.hpp>
