@@ -97,7 +97,7 @@ verb& verb::option(const std::string& names, std::vector<std::string>& into, con
     return *this;
 }
 verb& verb::pair(const std::string& name, std::vector<std::string>& into, const std::string& about) {
-    described(state_->app->add_option(name, into, about), "A B")->expected(2)->allow_extra_args(false);
+    described(state_->app->add_option(name, into, about), "KERNEL")->expected(2)->allow_extra_args(false);
     return *this;
 }
 verb& verb::choice(const std::string& names, std::string& into, const std::vector<std::string>& allowed, const std::string& about) {

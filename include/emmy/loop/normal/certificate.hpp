@@ -288,7 +288,7 @@ private:
     constexpr std::vector<thing> things(const colouring& c) const {
         std::vector<thing> out;
         for (std::uint32_t i = 0; i < g_.buffers.size(); ++i)
-            if (g_.buffers[i].output || used(c, i)) out.push_back({c.buffer(i), form::buffer, i});
+            if (g_.buffers[i].output || c.read(i)) out.push_back({c.buffer(i), form::buffer, i});
         for (std::uint32_t i = 0; i < g_.states.size(); ++i) out.push_back({c.state(i), form::state, i});
         for (const effect& e : g_.effects)
             for (name_id a : g_.list(e.path))
@@ -296,13 +296,6 @@ private:
         for (std::size_t i = 1; i < out.size(); ++i)
             for (std::size_t j = i; j > 0 && out[j].colour < out[j - 1].colour; --j) std::swap(out[j], out[j - 1]);
         return out;
-    }
-    constexpr bool used(const colouring& c, std::uint32_t buffer) const {
-        for (value_id v : c.live())
-            if (g_[v].kind == value_kind::load && g_[v].ref == buffer) return true;
-        for (const state& s : g_.states)
-            if (s.seed_buffer == buffer) return true;
-        return false;
     }
     static constexpr std::size_t distinct(std::span<const thing> list) {
         std::size_t n = list.empty() ? 0 : 1;
@@ -316,7 +309,7 @@ private:
         for (std::size_t n = distinct(list); n < list.size();) {
             c.refine();
             c.hash_up(sequence_);
-            ++rounds;
+            ++rounds, work_ += g_.values().size();
             list = things(c);
             const std::size_t now = distinct(list);
             if (now == n) break;
@@ -324,7 +317,7 @@ private:
         }
         std::size_t first = 0;
         while (first + 1 < list.size() && list[first].colour != list[first + 1].colour) ++first;
-        if (first + 1 >= list.size()) {
+        if (first + 1 >= list.size() || work_ > work_limit) {
             ++leaves;
             certificate_writer writer(g_, c, sequence_);
             return writer.write();
@@ -332,17 +325,18 @@ private:
         std::vector<char> out;
         for (std::size_t i = first; i < list.size() && list[i].colour == list[first].colour; ++i) {
             if (i > first && !complete) break;
-            if (i > first && leaves < leaf_limit) {
+            if (i > first && leaves < leaf_limit && work_ <= work_limit) {
                 // The same bytes on the first way down: an automorphism maps the one on the other, the rest would only repeat.
                 if (best(marked(c, list[i]), false) == out) continue;
             }
-            if (i > first && leaves >= leaf_limit) break;
+            if (i > first && (leaves >= leaf_limit || work_ > work_limit)) break;
             std::vector<char> bytes = best(marked(c, list[i]), complete);
             if (i == first || smaller(bytes, out)) out = std::move(bytes);
         }
         return out;
     }
-    constexpr colouring marked(const colouring& c, const thing& t) const {
+    constexpr colouring marked(const colouring& c, const thing& t) {
+        work_ += g_.values().size();
         colouring out = c;
         switch (t.kind) {
             case form::buffer: out.mark_buffer(t.id); break;
@@ -359,7 +353,10 @@ private:
         return false;
     }
 
+    // A body made to have thousands of like buffers ends here, its order as it was written; the worst real one needs 18 rounds.
     static constexpr std::uint32_t leaf_limit = 4096;
+    static constexpr std::uint64_t work_limit = 4'000'000;
+    std::uint64_t work_ = 0;
     graph& g_;
     std::vector<std::uint32_t> sequence_;
 };

@@ -54,8 +54,14 @@ public:
         }
         for (value_id v = 0; v < live_mark_.size(); ++v)
             if (live_mark_[v] != 0) live_.push_back(v);
+        read_.assign(g.buffers.size(), 0);
+        for (value_id v : live_)
+            if (g[v].kind == value_kind::load) read_[g[v].ref] = 1;
+        for (const normal::state& s : g.states)
+            if (s.seed_buffer != no_place) read_[s.seed_buffer] = 1;
     }
 
+    constexpr bool read(std::uint32_t buffer) const { return read_[buffer] != 0; }  ///< by a value that an effect needs, or as a seed
     constexpr std::span<const value_id> live() const { return live_; }  ///< values that an effect needs, arguments first
     constexpr std::uint64_t buffer(std::size_t i) const { return buffers_[i]; }
     constexpr std::uint64_t state(std::size_t i) const { return states_[i]; }
@@ -266,7 +272,7 @@ private:
 
     const graph& g_;
     std::vector<std::uint64_t> buffers_, states_, axes_, up_, effects_, expressions_;
-    std::vector<std::uint8_t> live_mark_;
+    std::vector<std::uint8_t> live_mark_, read_;
     std::vector<value_id> live_;
 };
 

@@ -4,6 +4,10 @@
 /// From statements to values: what a body computes, without its order, its names and its loops.
 namespace emmy::loop::normal {
 
+/// Larger bodies are what is written: real ones hold 1,727 statements at most.
+constexpr std::size_t most_statements = 16384;
+constexpr std::uint32_t most_levels = 4096;
+
 namespace detail {
 
 class body_reader {
@@ -14,6 +18,7 @@ public:
         for (const buffer& x : outputs) declare(x, false);
     }
     constexpr bool read() {
+        if (b_.stmts.size() > most_statements || g_.buffers.size() > most_statements) return false;
         for (const stmt& s : b_.stmts)
             if (s.kind == stmt_kind::carry) carries_ = true;
         if (carries_) find_carriers(b_.top);
@@ -115,7 +120,10 @@ private:
         ok_ = false;
         return g_.let(g_.exprs.integer(0));
     }
-    constexpr void bind(name_id name, value_id v) { env_[name] = {binding::form::value, v}; }
+    constexpr void bind(name_id name, value_id v) {
+        if (g_.depth(v) > most_levels) ok_ = false;
+        env_[name] = {binding::form::value, v};
+    }
     constexpr std::vector<expr_id> coordinates(std::size_t count) {
         std::vector<expr_id> out;
         for (std::size_t i = 0; i < count; ++i) out.push_back(g_.exprs.name(path_[i]));
@@ -358,7 +366,7 @@ private:
 /// Reads a body into an empty graph: buffers in declared order (inputs, then outputs), one effect per Write, per Carry and per accumulator
 /// that its own loop reads. Loops of extent 1 are coordinate 0; expressions are simplified and in canonical order; copies without dtype
 /// are their argument. False for what only its written order defines: statements of scheduled kernels (Cond, Init, StridedLoop,
-/// ZeroPrologue), vector loads, unrolled or unseeded loops, a buffer both read and written, and bodies that validate() refuses.
+/// ZeroPrologue), of more than most_statements statements or most_levels values one upon the other, vector loads, unrolled or unseeded loops, a buffer both read and written, and bodies that validate() refuses.
 constexpr bool from_body(graph& g, const loop::body& b, std::span<const buffer> inputs, std::span<const buffer> outputs) {
     return detail::body_reader(g, b, inputs, outputs).read();
 }

@@ -228,6 +228,8 @@ public:
 
     /// The most reductions nested in a value.
     constexpr std::uint32_t height(value_id v) const { return heights_[v]; }
+    /// The longest way from a value down to a leaf: what recursion over it needs.
+    constexpr std::uint32_t depth(value_id v) const { return depths_[v]; }
     /// Bit v % 64 of every variable v that occurs in a value, bound ones included: a quick "surely not".
     constexpr std::uint64_t mask(value_id v) const { return masks_[v]; }
     constexpr std::uint64_t expression_mask(expr_id id) {
@@ -267,6 +269,23 @@ public:
             case expr_kind::call: {
                 std::uint32_t out = 0;
                 for (expr_id a : exprs.args(e)) out = std::max(out, expression_height(a));
+                return out;
+            }
+            default: return 0;
+        }
+    }
+
+    constexpr std::uint32_t expression_depth(expr_id id) const {
+        if (id == no_expr) return 0;
+        const expr& e = exprs[id];
+        switch (e.kind) {
+            case expr_kind::name: return variables_[e.name].kind == variable::form::value ? depths_[variables_[e.name].ref] : 0;
+            case expr_kind::binary: return std::max(expression_depth(e.a), expression_depth(e.b));
+            case expr_kind::ternary: return std::max(std::max(expression_depth(e.a), expression_depth(e.b)), expression_depth(e.c));
+            case expr_kind::cast: return expression_depth(e.a);
+            case expr_kind::call: {
+                std::uint32_t out = 0;
+                for (expr_id a : exprs.args(e)) out = std::max(out, expression_depth(a));
                 return out;
             }
             default: return 0;
@@ -318,10 +337,13 @@ private:
             if (hashes_[slots_[slot]] == h && same(values_[slots_[slot]], v, args, index)) return slots_[slot];
         std::uint64_t m = v.kind == value_kind::reduce ? std::uint64_t{1} << (v.ref & 63) : 0;
         std::uint32_t deep = v.kind == value_kind::call ? heights_[cones[v.ref].value] : 0;
-        for (value_id a : args) m |= masks_[a], deep = std::max(deep, heights_[a]);
+        std::uint32_t levels = 0;
+        for (value_id a : args) m |= masks_[a], deep = std::max(deep, heights_[a]), levels = std::max(levels, depths_[a]);
         for (expr_id e : index) m |= expression_mask(e), deep = std::max(deep, expression_height(e));
+        if (!gathers_.empty())
+            for (expr_id e : index) levels = std::max(levels, expression_depth(e));
         v.args = loop::detail::append(arguments_, args), v.index = add_expressions(index);
-        values_.push_back(v), hashes_.push_back(h), masks_.push_back(m), heights_.push_back(deep + (v.kind == value_kind::reduce));
+        values_.push_back(v), hashes_.push_back(h), masks_.push_back(m), heights_.push_back(deep + (v.kind == value_kind::reduce)), depths_.push_back(levels + 1);
         return slots_[slot] = static_cast<value_id>(values_.size() - 1);
     }
     constexpr bool same(const value& old, const value& v, std::span<const value_id> args, std::span<const expr_id> index) const {
@@ -344,7 +366,7 @@ private:
 
     std::vector<value> values_;
     std::vector<std::uint64_t> hashes_, masks_, expression_masks_;
-    std::vector<std::uint32_t> heights_;
+    std::vector<std::uint32_t> heights_, depths_;
     std::vector<value_id> arguments_, slots_;
     std::vector<expr_id> expressions_;
     std::vector<std::uint32_t> lists_;
