@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(a_header_states_the_file) {
     const auto file = document::load(EMMY_SOURCE_DIR "/doc/examples/typed/softmax_h100.json");
     BOOST_REQUIRE(file);
     const auto text = header_text(*file, {"a::b", "sm_90"});
-    BOOST_REQUIRE_MESSAGE(text, text.error().line());
+    BOOST_REQUIRE_MESSAGE(text, refusal(*file, {"a::b", "sm_90"}));
     for (const char* piece : {"// Made from softmax_h100.json by emmy-import", "namespace a::b {", "std::array<std::string_view, 2> work{{\n    \"t512\", \"t256\",\n}};", "std::array<compiled::row_data, 2> rows_0{{",
                               "{\"softmax.512x2048\", 0, 3, 3, 0, 0, 0, 5, 0x", "\"FAST_MATH=false\"", "\"NVIDIA H100 80GB\", {9, 0}", "std::array<compiled::route_data, 0> routes{};"})
         BOOST_TEST(text->find(piece) != std::string::npos, "no " << piece << " in\n" << *text);
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_compiled_row_is_the_schedule_row) {
     std::vector<knob::knob_pair> pairs;
     routed.each([&](std::string_view key, std::string_view value) { pairs.push_back({key, value}); });
     const auto parsed = knob::schedule_row::parse(pairs);
-    BOOST_REQUIRE_MESSAGE(parsed.has_value(), parsed.error().line());
+    BOOST_REQUIRE(parsed.has_value());
     BOOST_TEST((*parsed == routed.schedule()));
     const auto site = *knob::route::parse("map.1/inner");
     BOOST_TEST((routed.get<knob::TILE>(site) == parsed->get<knob::TILE>(site)));
