@@ -310,6 +310,21 @@ inline operator_case gather(bool same_rank) {
     }};
 }
 
+inline operator_case scatter(std::string function) {
+    return {"scatter" + (function.empty() ? "" : " " + function), function.empty() ? std::vector<dtype>{dtype::f32, dtype::f16, dtype::i32, dtype::u8} : reals, [=](program_text& p, dtype type) {
+        shape dims = random_shape(p, 1, 4), index;
+        const int rank = static_cast<int>(dims.size()), axis = p.draw(p.shape_form() == form::symbolic && rank > 1 ? 1 : 0, rank);
+        if (dims[static_cast<std::size_t>(axis)].front() == '{') return std::string();
+        dims[static_cast<std::size_t>(axis)] = number(p.draw(7, 9));  // indices are 0 ... 6
+        index = dims;
+        index[static_cast<std::size_t>(axis)] = number(p.draw(1, 6));
+        p.input("a_0", type, dims);
+        p.input("a_1", p.coin() ? dtype::i64 : dtype::i32, index);
+        p.tensor("a_2", type, index);
+        return p.finish(p.node("z", "tensor.scatter", joined(axis_attr(axis, 0), function.empty() ? "" : "\"reduce_fn\":" + quoted(function)), {"a_0", "a_1", "a_2"}, type, dims));
+    }};
+}
+
 inline operator_case select_map() {
     return {"index_map of two", {dtype::f32, dtype::f16, dtype::i32, dtype::boolean}, [](program_text& p, dtype type) {
         const std::string rows = p.first(), columns = number(p.draw(2, 6));
@@ -367,6 +382,7 @@ inline std::vector<operator_case> operator_cases() {
     out.push_back(einsum());
     out.push_back(gather(true));
     out.push_back(gather(false));
+    for (const char* function : {"", "sum", "prod", "maximum", "minimum"}) out.push_back(scatter(function));
     out.push_back(select_map());
     using d = dtype;
     for (const auto& [from, to] : {std::pair{d::f32, d::f16}, {d::f16, d::f32}, {d::f32, d::bf16}, {d::bf16, d::f32}, {d::f16, d::bf16}, {d::i32, d::f16}, {d::i32, d::u8}, {d::i64, d::f32}, {d::f32, d::i32}, {d::u8, d::i64}})

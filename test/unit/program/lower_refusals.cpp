@@ -31,9 +31,14 @@ node_id named(const primitive_graph& p, std::string_view id) {
 }
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_scatter_has_no_rule) {
-    BOOST_TEST(refused(program_of("\"a\",\"b\",\"c\"", spelled("a", "input", "", "\"f32\",[4]") + "," + spelled("b", "input", "", "\"i64\",[4]") + "," + spelled("c", "input", "", "\"f32\",[4]") + "," +
-        spelled("z", "tensor.scatter", ",\"inputs\":[\"a\",\"b\",\"c\"]", "\"f32\",[4]"))) == "z: no lowering for tensor.scatter");
+BOOST_AUTO_TEST_CASE(scatters_without_a_rule) {
+    const auto scatter = [](const std::string& attrs, const std::string& type, const std::string& index) {
+        return refused(program_of("\"a\",\"b\",\"c\"", spelled("a", "input", "", "\"" + type + "\",[4,3]") + "," + spelled("b", "input", "", "\"i64\"," + index) + "," + spelled("c", "input", "", "\"" + type + "\"," + index) + "," +
+            spelled("z", "tensor.scatter", attrs + ",\"inputs\":[\"a\",\"b\",\"c\"]", "\"" + type + "\",[4,3]")));
+    };
+    BOOST_TEST(scatter("", "f32", "[2,3]") == "lowered");
+    BOOST_TEST(scatter("", "f32", "[2,2]") == "z: no lowering for a scatter whose index is narrower than the data");
+    BOOST_TEST(scatter(",\"attrs\":{\"reduce_fn\":\"sum\"}", "i32", "[2,3]") == "z: no lowering for a scatter that folds integers");
 }
 
 BOOST_AUTO_TEST_CASE(a_symbolic_split_point) {

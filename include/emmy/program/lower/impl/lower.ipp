@@ -1,8 +1,8 @@
 #pragma once
 #include <emmy/program/check.hpp>
 #include <emmy/program/lower/impl/compose_maps.ipp>
-#include <emmy/program/lower/impl/einsum_rules.ipp>
 #include <emmy/program/lower/impl/fold_constants.ipp>
+#include <emmy/program/lower/impl/scatter_rules.ipp>
 
 namespace emmy::program {
 namespace detail {
@@ -62,6 +62,7 @@ private:
         EMMY_CHECK_OK(each(op::conv1d, lower_conv1d));
         EMMY_CHECK_OK(each(op::conv_transpose1d, lower_conv_transpose1d));
         EMMY_CHECK_OK(each(op::conv2d, lower_conv2d));
+        EMMY_CHECK_OK(each(op::scatter, lower_scatter));
         EMMY_CHECK_OK(each(op::sdpa, lower_sdpa));
         EMMY_CHECK_OK(each_named({"silu"}, lower_silu));
         EMMY_CHECK_OK(each_named({"softplus"}, lower_softplus));
