@@ -76,7 +76,7 @@ struct tree {
     EMMY_DECL std::string route(term_id id) const;
 };
 
-/// Builds the tree. Errors (device_limit): "no CPU lowering for <what>": states carried between steps, conditions, strided loops,
+/// Builds the tree. Errors (device_limit): "no fold tree for <what>": states carried between steps, conditions, strided loops,
 /// rescaled accumulators, several updates of one accumulator, prefix outputs, more than 64 axes.
 /// The body must be valid (loop/validate.hpp).
 EMMY_DECL result<tree> lift(const loop::kernel& k);

@@ -51,10 +51,10 @@ BOOST_AUTO_TEST_CASE(trees_of_the_standard_kernels) {
 BOOST_AUTO_TEST_CASE(what_does_not_lift_says_so) {
     const std::string load = R"({"Load":{"names":["in0"],"input":"x","index":["a0","a1"]}})", write = R"({"Write":{"output":"y","index":["a0","a1"],"values":["acc0"]}})";
     const std::string accum = R"({"Accum":{"name":"acc0","value":"in0","axes":["a1"]}})";
-    BOOST_CHECK_EQUAL(refusal(over("a0", 4, over("a1", 8, load + "," + accum + "," + write))), "no CPU lowering for a prefix value: 'acc0' is read while its reduction runs");
-    BOOST_CHECK_EQUAL(refusal(over("a0", 4, over("a1", 8, load + R"(,{"Write":{"output":"y","index":["a0","a1"],"values":["in0"],"atomic":true}})"))), "no CPU lowering for an atomic store");
+    BOOST_CHECK_EQUAL(refusal(over("a0", 4, over("a1", 8, load + "," + accum + "," + write))), "no fold tree for a prefix value: 'acc0' is read while its reduction runs");
+    BOOST_CHECK_EQUAL(refusal(over("a0", 4, over("a1", 8, load + R"(,{"Write":{"output":"y","index":["a0","a1"],"values":["in0"],"atomic":true}})"))), "no fold tree for an atomic store");
     BOOST_CHECK_EQUAL(refusal(over("a0", 4, over("a1", 8, load + "," + accum + R"(,{"Accum":{"name":"acc0","value":"in0","axes":["a1"]}})"))),
-                      "no CPU lowering for several updates of accumulator 'acc0'");
+                      "no fold tree for several updates of accumulator 'acc0'");
 }
 
 BOOST_AUTO_TEST_CASE(offsets_recompose_and_know_their_lanes) {

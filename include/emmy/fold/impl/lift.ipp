@@ -7,7 +7,7 @@
 namespace emmy::fold {
 namespace detail {
 
-inline fault no_lowering(const std::string& what) { return fault(fault_kind::device_limit, "no CPU lowering for " + what); }
+inline fault no_tree(const std::string& what) { return fault(fault_kind::device_limit, "no fold tree for " + what); }
 
 /// One walk over the body: scopes of names, types, dependence, terms.
 struct lifter {
@@ -32,7 +32,7 @@ struct lifter {
 
     result<value_id> resolve(name_id name) const {
         const value_id v = find(name);
-        if (v == none) return refuse(no_lowering("a prefix value: " + quoted(name) + " is read while its reduction runs"));
+        if (v == none) return refuse(no_tree("a prefix value: " + quoted(name) + " is read while its reduction runs"));
         return v;
     }
     std::uint32_t axis_place(name_id name) const {
@@ -44,12 +44,12 @@ struct lifter {
         for (std::uint32_t i = 0; i < t.axes.size(); ++i)
             if (t.axes[i].name == a.name) {
                 if (!(t.axes[i].extent == a.extent) && !(t.axes[i].extent.kind == a.extent.kind && a.extent.kind == dim::form::symbol && t.axes[i].extent.symbol == a.extent.symbol))
-                    return refuse(no_lowering("two loops named " + quoted(a.name) + " of different extent"));
+                    return refuse(no_tree("two loops named " + quoted(a.name) + " of different extent"));
                 open_axes.push_back(i);
                 return i;
             }
-        if (t.axes.size() == 64) return refuse(no_lowering("more than 64 axes"));
-        if (a.extent.kind == dim::form::expression) return refuse(no_lowering("a loop extent that is an expression"));
+        if (t.axes.size() == 64) return refuse(no_tree("more than 64 axes"));
+        if (a.extent.kind == dim::form::expression) return refuse(no_tree("a loop extent that is an expression"));
         t.axes.push_back({a.name, a.extent});
         open_axes.push_back(static_cast<std::uint32_t>(t.axes.size() - 1));
         return static_cast<std::uint32_t>(t.axes.size() - 1);
@@ -76,7 +76,7 @@ struct lifter {
             case expr_kind::ternary: EMMY_CHECK_OK(note_expression(s, e.a)); EMMY_CHECK_OK(note_expression(s, e.b)); return note_expression(s, e.c);
             case expr_kind::cast: return note_expression(s, e.a);
             case expr_kind::call:
-            case expr_kind::builtin: return refuse(no_lowering("a call in an index expression"));
+            case expr_kind::builtin: return refuse(no_tree("a call in an index expression"));
             default: return {};
         }
     }
@@ -112,8 +112,8 @@ struct lifter {
         std::vector<dtype> types;
         switch (st.kind) {
             case loop::stmt_kind::load: {
-                if (st.names.count > 1) return refuse(no_lowering("a vector load"));
-                if (is_output(st.buffer)) return refuse(no_lowering("a kernel that reads its own output " + quoted(st.buffer)));
+                if (st.names.count > 1) return refuse(no_tree("a vector load"));
+                if (is_output(st.buffer)) return refuse(no_tree("a kernel that reads its own output " + quoted(st.buffer)));
                 EMMY_CHECK_OK(note_expressions(s, st.index));
                 const loop::buffer* from = buffer(st.buffer);
                 t.types[s] = st.type != dtype::none ? st.type : from != nullptr ? from->type : dtype::f32;
@@ -137,18 +137,18 @@ struct lifter {
                 t.types[s] = loop::infer_let(st.type, loop::is_real(b.exprs, st.value, [&](name_id n) { return axis_place(n) == none && !reads_as_integer(t.types[find(n)]); }));
                 break;
             case loop::stmt_kind::write:
-                if (st.atomic) return refuse(no_lowering("an atomic store"));
-                if (st.swizzle != no_name) return refuse(no_lowering("a swizzled store"));
-                if (st.args.count != 1) return refuse(no_lowering("a vector store"));
+                if (st.atomic) return refuse(no_tree("an atomic store"));
+                if (st.swizzle != no_name) return refuse(no_tree("a swizzled store"));
+                if (st.args.count != 1) return refuse(no_tree("a vector store"));
                 EMMY_CHECK_OK(note_args(s, st.args));
                 EMMY_CHECK_OK(note_expressions(s, st.index));
-                if (open_folds > 0) return refuse(no_lowering("a store inside a reduction"));
+                if (open_folds > 0) return refuse(no_tree("a store inside a reduction"));
                 break;
             case loop::stmt_kind::pre:
-            case loop::stmt_kind::carry: return refuse(no_lowering("a state carried between steps"));
-            case loop::stmt_kind::cond: return refuse(no_lowering("a condition"));
-            case loop::stmt_kind::strided_loop: return refuse(no_lowering("a strided loop"));
-            default: return refuse(no_lowering("scheduled kernel code"));
+            case loop::stmt_kind::carry: return refuse(no_tree("a state carried between steps"));
+            case loop::stmt_kind::cond: return refuse(no_tree("a condition"));
+            case loop::stmt_kind::strided_loop: return refuse(no_tree("a strided loop"));
+            default: return refuse(no_tree("scheduled kernel code"));
         }
         into.steps.push_back({false, s});
         if (st.kind != loop::stmt_kind::write) scope.emplace_back(st.name, s);
@@ -157,9 +157,9 @@ struct lifter {
 
     result<void> accum(loop::stmt_id s, term& into) {
         const loop::stmt& st = b.stmts[s];
-        if (st.base != no_name) return refuse(no_lowering("a rescaled accumulator " + quoted(st.name)));
+        if (st.base != no_name) return refuse(no_tree("a rescaled accumulator " + quoted(st.name)));
         for (value_id other : into.states)
-            if (b.stmts[other].name == st.name) return refuse(no_lowering("several updates of accumulator " + quoted(st.name)));
+            if (b.stmts[other].name == st.name) return refuse(no_tree("several updates of accumulator " + quoted(st.name)));
         EMMY_CHECK_OK(note_args(s, st.args));
         t.types[s] = st.type != dtype::none ? st.type : loop::infer_accum(st.op, t.types[t.args[s][0]]);
         into.states.push_back(s);
@@ -174,7 +174,7 @@ struct lifter {
 
     result<term_id> loop(loop::stmt_id s) {
         const loop::stmt& st = b.stmts[s];
-        if (!st.seed) return refuse(no_lowering("a loop that continues an accumulator"));
+        if (!st.seed) return refuse(no_tree("a loop that continues an accumulator"));
         term made;
         const std::size_t mark = scope.size();
         EMMY_TRY(axis, open_axis(st.axis));
@@ -193,7 +193,7 @@ struct lifter {
             }
             if (product) made.kind = term_kind::inner;
         } else {
-            if (open_folds > 0) return refuse(no_lowering("a free loop inside a reduction"));
+            if (open_folds > 0) return refuse(no_tree("a free loop inside a reduction"));
             EMMY_CHECK_OK(list(st.body, made));
             // Perfectly nested free loops are one map over several axes.
             if (made.steps.size() == 1 && made.steps[0].is_term && made.steps[0].id + 1 == t.terms.size() && !t.terms.back().is_fold()) {
