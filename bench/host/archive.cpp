@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
         std::vector<std::byte> bytes(static_cast<std::size_t>(shape[0]) * 4);
         std::uint64_t state = 1;
         for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) state = state * 6364136223846793005u + 1442695040888963407u, std::memcpy(&bytes[i], &state, 8);
-        std::vector<double> copied, written, read, hashed, compared;
+        std::vector<double> copied, written, touched, read, into, hashed, compared;
         const auto first = archive::write_pt(file, {archive::element::f32, shape, bytes});
         insist(first.has_value(), first ? "" : first.error().line());
         std::filesystem::create_directories(folder + "/s/in");
@@ -73,11 +73,19 @@ int main(int argc, char** argv) {
             copied.push_back(seconds([&] { copy_and_flush(file, copy); }));
             std::filesystem::remove(copy);
             written.push_back(seconds([&] { insist(archive::write_pt(copy, {archive::element::f32, shape, bytes}).has_value(), "cannot write"); }));
+            touched.push_back(seconds([&] {
+                std::vector<std::byte> memory(bytes.size());
+                insist(memory[bytes.size() / 2] == std::byte{}, "memory");
+            }));
             read.push_back(seconds([&] {
                 const auto opened = archive::pt_file::open(copy);
                 insist(opened.has_value(), "cannot open");
                 const auto back = opened->read(opened->root());
                 insist(back && back->size() == bytes.size() && std::memcmp(back->data() + bytes.size() / 2, bytes.data() + bytes.size() / 2, 1000) == 0, "cannot read");
+            }));
+            into.push_back(seconds([&] {
+                const auto opened = archive::pt_file::open(copy);
+                insist(opened && opened->read_into(opened->root(), bytes).has_value(), "cannot read");
             }));
             std::filesystem::remove(copy);
             hashed.push_back(seconds([&] { insist(golden::snapshot::show(folder + "/s").has_value(), "cannot show"); }));
@@ -89,7 +97,9 @@ int main(int argc, char** argv) {
         std::printf("%.2f GiB, %d rounds, %s\n", gib, rounds, std::filesystem::absolute(place).c_str());
         show("cp and fsync", copied, base, gib);
         show("write_pt (flushed)", written, base, gib);
-        show("read (from the page cache, as cp)", read, base, gib);
+        show("read, new memory (cached, as cp)", read, base, gib);
+        show("  (of that: new memory alone)", touched, base, gib);
+        show("read_into memory that is there", into, base, gib);
         show("snapshot show (hash)", hashed, base, gib);
         show("snapshot diff (two streams)", compared, base, gib);
     }

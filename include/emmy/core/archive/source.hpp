@@ -28,7 +28,7 @@ public:
     std::uint64_t size() const { return size_; }
     /// All of `into` or a fault (input): the place lies outside, the file was cut meanwhile, it cannot be read.
     EMMY_DECL result<void> read(std::uint64_t at, std::span<std::byte> into) const;
-    /// A range in pieces of at most 1 MiB, in order.
+    /// A range in pieces of at most 256 KiB, in order.
     EMMY_DECL result<void> stream(std::uint64_t at, std::uint64_t size, const chunk_sink& sink) const;
 
 private:

@@ -53,7 +53,7 @@ public:
     /// The whole content. Memory grows with what is there, not with what is promised. Errors (input): larger than `most`, checksum,
     /// a deflate stream that is damaged or of another length than the directory says.
     EMMY_DECL result<std::string> read(const zip_member& member, std::uint64_t most = UINT64_MAX) const;
-    /// The content piece by piece (at most 1 MiB each), checksum tested after the last piece.
+    /// The content piece by piece (at most 256 KiB each), checksum tested after the last piece.
     EMMY_DECL result<void> stream(const zip_member& member, const chunk_sink& sink) const;
     /// The whole content into memory of exactly its size.
     EMMY_DECL result<void> read_into(const zip_member& member, std::span<std::byte> into) const;

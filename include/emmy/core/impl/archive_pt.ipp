@@ -173,8 +173,12 @@ EMMY_DECL result<std::vector<std::byte>> pt_file::read(const object& tensor, std
         if (most == 0) most = std::max<std::uint64_t>(objects_.storages()[tensor.storage()].bytes, 1u << 20);
         if (tensor.elements() > most / each) return refuse(fault_kind::input, "found a tensor of " + std::to_string(tensor.elements()) + " elements of " + std::to_string(each) + " bytes, expected at most " + std::to_string(most) + " bytes", {}, archive_.file());
     }
-    std::vector<std::byte> out(tensor.elements() * each);
-    EMMY_CHECK_OK(read_into(tensor, out));
+    std::vector<std::byte> out;
+    out.reserve(tensor.elements() * each);  // filled piece by piece: not cleared before
+    EMMY_CHECK_OK(stream(tensor, [&](bytes_view chunk) -> result<void> {
+        out.insert(out.end(), chunk.begin(), chunk.end());
+        return {};
+    }));
     return out;
 }
 

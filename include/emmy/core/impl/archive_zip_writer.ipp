@@ -54,7 +54,7 @@ struct zip_writer::state {
         if (!temporary.empty()) ::unlink(temporary.c_str());
     }
     result<void> write(bytes_view bytes) {
-        constexpr std::size_t piece = std::size_t(4) << 20;
+        constexpr std::size_t piece = 256 << 10;  // calls of a MiB and more are five times slower (measured, ext4)
         for (std::size_t done = 0; done < bytes.size();) {
             const bytes_view part = bytes.subspan(done, std::min(piece, bytes.size() - done));
             const ssize_t put = ::write(out.fd, part.data(), part.size());

@@ -61,11 +61,8 @@ inline std::string mismatch(const archive::pt_file& file, const spec& s) {
 
 inline result<std::vector<std::byte>> read_spec(const archive::pt_file& file, const spec& s) {
     const archive::object root = file.root();
+    if (root.is(archive::object_kind::tensor)) return file.read(root, s.bytes());
     std::vector<std::byte> out(s.bytes());
-    if (root.is(archive::object_kind::tensor)) {
-        EMMY_CHECK_OK(file.read_into(root, out));
-        return out;
-    }
     root.is(archive::object_kind::real) ? store_real(s.type, out.data(), 0, root.real()) : store_integer(s.type, out.data(), 0, root.is(archive::object_kind::boolean) ? root.boolean() : root.integer());
     return out;
 }
