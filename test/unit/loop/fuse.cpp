@@ -1,5 +1,5 @@
 #include <support/random_program.hpp>
-#include <support/run_kernels.hpp>
+#include <support/run_formed.hpp>
 
 #include <emmy/loop/print.hpp>
 #include <emmy/loop/validate.hpp>
@@ -45,16 +45,8 @@ std::string body(const loop::formed& f) {
 /// The kernels in the interpreter against the program's own evaluator, relative to the largest value.
 void agrees(const fused_program& p, double tolerance) {
     const auto given = test::fill(p.traced, 7);
-    std::map<program::node_id, std::vector<std::byte>> bytes;
-    for (program::node_id n = 0; n < p.primitives.g.nodes.size(); ++n) {
-        const program::op o = p.primitives.g.nodes[n].op;
-        if (o == program::op::input)
-            for (const auto& b : given.all)
-                if (b.id == p.primitives.g.id(n)) bytes[n].assign(b.bytes.begin(), b.bytes.end());
-        if (o == program::op::constant) bytes[n] = *program::bind_constant(p.traced, p.primitives.g, n, given.all);
-    }
     const auto wanted = program::evaluate(p.traced, given.all);
-    const auto found = test::run_kernels(p.primitives, p.kernels, bytes);
+    const auto found = test::interpret_formed(p.traced, p.primitives, p.kernels, given.all, loop::numeric_mode::typed);
     BOOST_REQUIRE(wanted);
     BOOST_REQUIRE_MESSAGE(found, (found ? "" : found.error().line()));
     for (std::size_t o = 0; o < wanted->size(); ++o) {
