@@ -212,3 +212,19 @@ BOOST_AUTO_TEST_CASE(kernels_end_where_correctness_demands) {
     BOOST_TEST(f.kernels[2].inputs[0].kernel == 1u);
     agrees(f, 1e-6);
 }
+
+BOOST_AUTO_TEST_CASE(chains_beyond_all_measure_are_refused) {
+    program::builder b;
+    const program::builder::size one[] = {{.number = 4}};
+    program::edge last = b.input("a", f32, one);
+    for (int i = 0; i < 3200; ++i) {
+        const program::builder::setting settings[] = {{.key = program::attr::op, .text = i % 2 ? "exp" : "relu"}};
+        last = b.add("n" + std::to_string(100000 + i), program::op::elementwise, std::span(&last, 1), f32, one, settings);
+    }
+    b.output(last);
+    const auto p = program::lower(std::move(b).finish());
+    BOOST_REQUIRE(p);
+    const auto k = loop::fuse(*p);
+    BOOST_REQUIRE(!k);
+    BOOST_TEST(k.error().message().find("operators in one kernel") != std::string::npos, k.error().line());
+}

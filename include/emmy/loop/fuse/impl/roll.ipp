@@ -75,12 +75,16 @@ private:
             for (const buffer_id b : p_.ops[o].stores)
                 for (const buffer_id r : p_.ops[o].reads)
                     for (std::size_t w = 0; w < words; ++w) above_[b][w] |= above_[r][w];
+        place_.assign(p_.ops.size(), 0);
+        for (std::uint32_t i = 0; i < p_.order.size(); ++i) place_[p_.order[i]] = i;
+        std::vector<bool> ordinary(p_.ops.size(), false);  // members of chains that fusion handles as well
+        budget_ = 64 * p_.ops.size() + 10000;              // steps looked at: no program of real layers needs more
         std::map<std::uint64_t, std::vector<op_index>> alike;
         std::vector<std::uint64_t> sign(p_.ops.size(), 0);
         for (const op_index o : p_.order)
             if (plain(o) && p_.buffers[made(o)].type == dtype::f32) alike[sign[o] = signature(o)].push_back(o);
         for (const op_index first : p_.order) {
-            if (sign[first] == 0) continue;
+            if (sign[first] == 0 || ordinary[first]) continue;
             const std::vector<op_index>& all = alike[sign[first]];
             std::vector<op_index> chain;
             for (const op_index o : all)
@@ -88,7 +92,11 @@ private:
             for (const std::size_t length : {std::size_t{1}, std::size_t{2}}) {
                 std::vector<op_index> states;
                 for (std::size_t i = 0; i < chain.size(); i += length) states.push_back(chain[i]);
+                ordinary_ = false;
                 if (states.size() >= 2 && roll(states)) return true;
+                if (ordinary_)
+                    for (const op_index o : chain) ordinary[o] = true;
+                if (budget_ == 0) return false;
             }
         }
         return false;
@@ -101,8 +109,12 @@ private:
     };
     /// The step as operators; false when it holds anything but plain operators, constants and inputs.
     bool describe(step& s, buffer_id before) const {
-        for (const op_index o : p_.order) {
-            if (!has(s.nodes, made(o))) continue;
+        std::vector<op_index> inside;
+        for (std::size_t w = 0; w < s.nodes.size(); ++w)
+            for (std::uint64_t left = s.nodes[w]; left != 0; left &= left - 1)
+                if (const op_index o = p_.buffers[w * 64 + static_cast<std::size_t>(std::countr_zero(left))].producer; o != nothing) inside.push_back(o);
+        std::sort(inside.begin(), inside.end(), [&](op_index a, op_index b) { return place_[a] < place_[b]; });
+        for (const op_index o : inside) {
             if (!plain(o)) return false;
             s.ops.push_back(o);
             for (const buffer_id r : p_.ops[o].reads)
@@ -124,6 +136,8 @@ private:
         std::vector<step> steps;
         for (std::size_t j = 0; j + 1 < states.size(); ++j) {
             step s{.nodes = without(above_[made(states[j + 1])], above_[made(states[j])]), .ops = {}, .reads = {}};
+            if (budget_ == 0) return false;
+            --budget_;
             if (!steps.empty() && count(s.nodes) != count(steps[0].nodes)) break;
             if (!has(above_[made(states[j + 1])], made(states[j])) || !describe(s, made(states[j]))) break;
             if (!steps.empty() && s.reads != steps[0].reads) break;
@@ -200,7 +214,10 @@ private:
             d.stores.push_back(s);
         }
         // A chain that looks nowhere but at its own cell is an ordinary chain of operators.
-        if (stores[0].size() == 1 && alone && same.reads_only(bodies[0][0].index)) return false;
+        if (stores[0].size() == 1 && alone && same.reads_only(bodies[0][0].index)) {
+            ordinary_ = true;
+            return false;
+        }
         replace(states, steps, stores, seed, std::move(d));
         return true;
     }
@@ -304,6 +321,9 @@ private:
     value_graph& v_;
     rewriter& rewrite_;
     std::vector<bits> above_;
+    std::vector<std::uint32_t> place_;  ///< of an operator in the order
+    std::size_t budget_ = 0;
+    bool ordinary_ = false;
 };
 
 }  // namespace emmy::loop::fusion

@@ -21,6 +21,8 @@ public:
         for (const buffer_id b : r.outputs) {
             const layout_root root = root_of(p_, b, [&](op_index from, op_index to) { return region_of[from] == region_of[to]; });
             out.stores.push_back(spliced(root, b));
+            if (limit_ == 0)
+                return refuse(fault_kind::user, "found a chain of more than " + std::to_string(deepest_chain) + " operators in one kernel, expected fewer", p_.text(b));
             if (v_.size() > limit_)
                 return refuse(fault_kind::user, "found a kernel of more than 256 times the statements of its " + std::to_string(r.ops.size()) + " operators, expected a recurrence that can be rolled", p_.text(b));
         }
@@ -51,7 +53,9 @@ public:
         }
         std::vector<expr_id> in_op_order;  // the operator's axes as it numbers them
         for (const axis_id own : o.axes) in_op_order.push_back(at[static_cast<std::size_t>(std::find(root.axes.begin(), root.axes.end(), own) - root.axes.begin())]);
-        const value_id with_calls = rewrite_.normalised(inlined(root.op, in_op_order));
+        const value_id inside = inlined(root.op, in_op_order);
+        if (v_.size() > limit_) return s;  // refused by splice()
+        const value_id with_calls = rewrite_.normalised(inside);
         s.stored = rewrite_.normalised(expanded(with_calls, 0));
         return s;
     }
@@ -66,7 +70,12 @@ public:
 
 private:
     /// The value that operator `o` stores, at coordinates of its own axes.
-    value_id inlined(op_index o, std::span<const expr_id> at) { return inlined_value(p_.ops[o].stored, o, rewrite_.substitution(p_.ops[o].axes, at)); }
+    value_id inlined(op_index o, std::span<const expr_id> at) {
+        if (++depth_ > deepest_chain) limit_ = 0;  // the stack is no place for more: refused by splice()
+        const value_id out = limit_ == 0 ? p_.ops[o].stored : inlined_value(p_.ops[o].stored, o, rewrite_.substitution(p_.ops[o].axes, at));
+        --depth_;
+        return out;
+    }
 
     value_id inlined_value(value_id v, op_index reader, rewriter::sigma s) {
         if (const std::uint32_t known = inlined_.find(v, s); known != pair_memo::absent) return known;
@@ -159,7 +168,8 @@ private:
     program_graph& p_;
     value_graph& v_;
     rewriter& rewrite_;
-    std::size_t limit_ = static_cast<std::size_t>(-1);
+    static constexpr std::size_t deepest_chain = 3000;
+    std::size_t limit_ = static_cast<std::size_t>(-1), depth_ = 0;
     pair_memo inlined_, expanded_;
     std::vector<value_id> cones_;
     std::vector<std::uint32_t> levels_;
