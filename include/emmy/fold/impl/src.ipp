@@ -4,3 +4,6 @@
 #include <emmy/fold/impl/order.ipp>
 #include <emmy/fold/impl/print.ipp>
 #include <emmy/fold/impl/stages.ipp>
+#include <emmy/fold/impl/term.ipp>
+#include <emmy/fold/impl/term_lift.ipp>
+#include <emmy/fold/impl/term_normal.ipp>
