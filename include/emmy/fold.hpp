@@ -3,4 +3,5 @@
 #include <emmy/fold/access.hpp>
 #include <emmy/fold/order.hpp>
 #include <emmy/fold/stages.hpp>
+#include <emmy/fold/term.hpp>
 #include <emmy/fold/tree.hpp>

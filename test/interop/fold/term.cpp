@@ -49,7 +49,8 @@ void count(census& c, const test::stored_file& file, const char* only) {
         if (at == lifted.end()) {
             at = lifted.emplace(ref, closed::lift_terms(*k)).first;
             ++c.parents, c.lifted += at->second.has_value();
-            if (only && ref.find(only) != std::string::npos) std::printf("%s%s\n", loop::print(*k).c_str(), at->second ? closed::print(*at->second).c_str() : "");
+            if (only && ref.find(only) != std::string::npos)
+                std::printf("%s%s\n", loop::print(*k).c_str(), at->second ? closed::print(*at->second).c_str() : "");
         }
         bool whole = true;
         for (const json::member& m : d.find("arm")->members()) {
@@ -71,7 +72,8 @@ void count(census& c, const test::stored_file& file, const char* only) {
             else {
                 whole = false;
                 c.slabs += why.find("buffer read") != std::string::npos;
-                const std::string cause = !at->second ? why : why.find("buffer read") != std::string::npos ? "a buffer read" : why.find("operand ") != std::string::npos ? "no such operand" : why.find("bare") != std::string::npos ? "bare key" : "another kind";
+                auto says = [&](const char* text) { return why.find(text) != std::string::npos; };
+                const std::string cause = !at->second ? why : says("buffer read") ? "a buffer read" : says("operand ") ? "no such operand" : says("bare") ? "bare key" : "another kind";
                 ++c.causes[cause + (formed ? "" : ", formed:false")];
                 c.misses.push_back(file.path + " " + std::string(ref) + (formed ? " " : " (formed:false) ") + std::string(key) + ": " + why);
             }
@@ -89,8 +91,8 @@ BOOST_AUTO_TEST_CASE(addresses_of_routing_rows) {
     for (const test::stored_file& file : test::stored_files())
         if (!files || file.path.find(files) != std::string::npos) count(c, file, only);
     if (c.rows == 0) return;
-    std::printf("rows %ld (all addresses found in %ld), parents %ld (%ld lift), addresses %ld found %ld, layouts %ld found %ld, slabs reached %ld\n", c.rows, c.rows_whole, c.parents, c.lifted,
-                c.addresses, c.found, c.layouts, c.layouts_found, c.slabs);
+    std::printf("rows %ld (all addresses found in %ld), parents %ld (%ld lift), addresses %ld found %ld, layouts %ld found %ld, slabs reached %ld\n", c.rows,
+                c.rows_whole, c.parents, c.lifted, c.addresses, c.found, c.layouts, c.layouts_found, c.slabs);
     for (const auto& [cause, n] : c.causes) std::printf("  %ld  %s\n", n, cause.c_str());
     for (const std::string& m : c.misses) std::printf("  miss %s\n", m.c_str());
 }

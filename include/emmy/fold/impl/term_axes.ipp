@@ -153,11 +153,7 @@ struct pair_test {
         std::int64_t cp = 0, cq = 0;
         if (linear_in(f, e, p, q, 1, cp, cq) && cp == extent * cq) return true;
         const expr& x = f.exprs[e];
-        if (x.kind == expr_kind::binary && x.op != binary_op::add && x.op != binary_op::subtract && x.op != binary_op::multiply) return clean(x.a) && clean(x.b);
-        if (x.kind == expr_kind::binary) {
-            const bool a = clean(x.a), b = clean(x.b);
-            return a && b;
-        }
+        if (x.kind == expr_kind::binary) return clean(x.a) && clean(x.b);
         if (x.kind == expr_kind::ternary) return clean(x.a) && clean(x.b) && clean(x.c);
         if (x.kind == expr_kind::cast) return clean(x.a);
         return false;
@@ -234,7 +230,8 @@ inline bool fuse_from(forest& f, const loop::kernel& k, std::vector<nest>& list,
                 if (!pair_test{f, k, p.name, q.name, q.extent.number}.all(inner->body)) continue;
                 // The fused axis stands where q stood and takes q's name.
                 const expr_id v = f.exprs.name(q.name), n = f.exprs.integer(q.extent.number);
-                const std::vector<std::pair<name_id, expr_id>> to{{p.name, f.exprs.binary(binary_op::divide, v, n)}, {q.name, f.exprs.binary(binary_op::remainder, v, n)}};
+                const expr_id high = f.exprs.binary(binary_op::divide, v, n), low = f.exprs.binary(binary_op::remainder, v, n);
+                const std::vector<std::pair<name_id, expr_id>> to{{p.name, high}, {q.name, low}};
                 each_statement(inner->body, [&](nest& s) {
                     for (expr_id& e : s.s.index) e = with(f, e, to);
                 });

@@ -385,7 +385,9 @@ struct term_lifter {
         if (sx && sy) {
             const bool lx = axis_last(f, x, k) && !px.empty(), ly = axis_last(f, y, k) && !py.empty();
             if (lx && ly) {
-                auto least = [&](const std::vector<name_id>& p) { return *std::min_element(p.begin(), p.end(), [&](name_id a, name_id b) { return by_text(a, b); }); };
+                auto least = [&](const std::vector<name_id>& p) {
+                    return *std::min_element(p.begin(), p.end(), [&](name_id a, name_id b) { return by_text(a, b); });
+                };
                 return by_text(least(py), least(px)) ? y : x;
             }
             if (lx || ly) return lx ? x : y;
@@ -399,7 +401,8 @@ struct term_lifter {
 
     // --- storage decode: raw slabs inside, invariant factors after the sum ---
 
-    void decode(term& t, const std::vector<std::size_t>& products, std::vector<name_id>& factors, std::vector<std::vector<std::size_t>>& cones, term& epilogue) {
+    void decode(term& t, const std::vector<std::size_t>& products, std::vector<name_id>& factors, std::vector<std::vector<std::size_t>>& cones,
+                term& epilogue) {
         if (!t.observe.empty() || products.size() != t.states.size()) return;
         struct spine {
             name_id raw = no_name;
@@ -459,7 +462,7 @@ struct term_lifter {
                 name_id value = sum;
                 for (std::size_t i = 0; i < after[k].size(); ++i) {
                     pure s = *after[k][i];
-                    const name_id before = spine_value(*after[k][i], found, i, after[k]);
+                    const name_id before = spine_value(*after[k][i], found);
                     for (name_id& a : s.args)
                         if (a == before) a = value;
                     s.name = i + 1 == after[k].size() ? whole : f.names.intern(text + "__scaled" + std::to_string(i));
@@ -475,7 +478,7 @@ struct term_lifter {
     }
     /// The argument of a spine's step that is the spine's value so far: the one that is no outer value.
     template <class Spines>
-    name_id spine_value(const pure& s, const Spines& spines, std::size_t, const std::vector<const pure*>&) const {
+    name_id spine_value(const pure& s, const Spines& spines) const {
         for (const auto& x : spines)
             for (std::size_t n = 0; n < x.steps.size(); ++n)
                 if (x.steps[n].name == s.name) {

@@ -32,7 +32,7 @@ struct rebuilder {
             out += 'n', number(out, n);
         };
         for (const pure& s : t.body) {
-            number(out, static_cast<std::uint64_t>(s.kind)), number(out, static_cast<std::uint64_t>(s.op)), number(out, static_cast<std::uint64_t>(s.type)), number(out, s.buffer);
+            for (std::uint64_t v : {std::uint64_t(s.kind), std::uint64_t(s.op), std::uint64_t(s.type), std::uint64_t(s.buffer)}) number(out, v);
             name(s.name);
             for (name_id a : s.args) name(a);
             for (expr_id e : s.index) out += 'e', number(out, e);
