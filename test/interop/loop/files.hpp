@@ -30,7 +30,7 @@ inline const std::vector<stored_file>& stored_files() {
             auto text = read_file(path.string());
             BOOST_REQUIRE(text);
             auto document = json::document::parse(*text, file.path);
-            BOOST_REQUIRE_MESSAGE(document, document.error().message());
+            BOOST_REQUIRE_MESSAGE(document, (document ? std::string() : std::string(document.error().message())));
             file.document = *document;
             for (const json::value& entry : file.document.root().find("kernels")->items()) {
                 const json::value* key = entry.find("key");

@@ -11,7 +11,7 @@ using namespace emmy;
 namespace {
 loop::kernel read(const std::string& body) {
     auto k = loop::parse_kernel(test::loop_ir(body));
-    BOOST_REQUIRE_MESSAGE(k, k.error().message());
+    BOOST_REQUIRE_MESSAGE(k, (k ? std::string() : std::string(k.error().message())));
     return *k;
 }
 std::string body(const std::string& middle, const std::string& store = R"({"Write":{"output":"y","index":["i","j"],"values":["r"]}})") {
