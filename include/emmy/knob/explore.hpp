@@ -45,25 +45,17 @@ inline std::string join_texts(const std::vector<std::string>& texts) {
     return out;
 }
 
-/// A pin reproduces a failure when the first row of the pinned space fails: that is the row a compile under this pin takes.
-template <row_space S, class Fails>
-bool reproduces(const S& s, const std::string& pin, Fails& fails) {
-    if (pin.empty()) return !s.empty() && fails(s.unrank(0));
-    const auto narrowed = pin_by(s, pin);
-    return narrowed && !narrowed->empty() && fails(narrowed->unrank(0));
-}
-
-/// A pin of one family if one does, else families' pins are dropped one after another while the failure stays: no part of the answer can go.
-template <row_space S, class Fails>
-std::string shortest_pin(const S& s, const row_of<S>& failing, Fails fails) {
-    if (reproduces(s, {}, fails)) return {};
-    std::vector<std::string> pins = pin_texts(failing);
+/// A pin of one family if one does, else families' pins are dropped one after another while the failure stays: no part of the answer can
+/// go. `fails(pin)`: the first row under this pin, the one a compile takes, fails too.
+template <class Fails>
+std::string shortest_pin(std::vector<std::string> pins, Fails&& fails) {
+    if (fails(std::string())) return {};
     for (const std::string& alone : pins)
-        if (reproduces(s, alone, fails)) return alone;
+        if (fails(alone)) return alone;
     for (std::size_t i = 0; i < pins.size() && pins.size() > 1;) {
         std::vector<std::string> fewer = pins;
         fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-        if (reproduces(s, join_texts(fewer), fails)) pins = std::move(fewer);
+        if (fails(join_texts(fewer))) pins = std::move(fewer);
         else ++i;
     }
     return join_texts(pins);
@@ -86,8 +78,55 @@ inline std::vector<std::uint64_t> chosen_positions(std::uint64_t size, std::uint
 
 }  // namespace detail
 
-/// Asks `check(row) -> result<void>` about rows of a space. Each failure comes with the shortest pin that reproduces it (the check is asked
-/// again while it is looked for). Errors (user): a pin that does not parse, or that leaves no row.
+/// What can be explored: a list of rows that can be checked, and pins that say which row comes first.
+///   size()              rows
+///   texts(i)            "VEC=4" of every family of row i
+///   check(i)            result<void>
+///   fails_first(pin)    the first row under the pin fails its check; false where the pin leaves none
+template <class Fork>
+concept explorable = requires(Fork& f, std::uint64_t i, const std::string& pin) {
+    { f.size() } -> std::convertible_to<std::uint64_t>;
+    { f.texts(i) } -> std::same_as<std::vector<std::string>>;
+    { f.check(i) } -> std::same_as<result<void>>;
+    { f.fails_first(pin) } -> std::same_as<bool>;
+};
+
+/// Checks all rows or a sample of them; each failure comes with the shortest pin that reproduces it.
+template <explorable Fork>
+exploration explore_fork(Fork&& fork, const explore_options& how = {}) {
+    exploration out{.rows = fork.size()};
+    for (const std::uint64_t i : detail::chosen_positions(out.rows, std::max<std::uint64_t>(how.sample, 1), how.seed)) {
+        ++out.tried;
+        const result<void> answer = fork.check(i);
+        if (answer) continue;
+        const std::vector<std::string> texts = fork.texts(i);
+        out.failures.push_back({detail::join_texts(texts), answer.error().line(), detail::shortest_pin(texts, [&](const std::string& pin) { return fork.fails_first(pin); })});
+        if (out.failures.size() >= how.most_failures) break;
+    }
+    return out;
+}
+
+namespace detail {
+
+template <row_space Rows, row_space S, class Check>
+struct space_fork {
+    const Rows& rows;    ///< frozen, narrowed
+    const S& whole;
+    Check& asked;
+    std::uint64_t size() const { return rows.size(); }
+    std::vector<std::string> texts(std::uint64_t i) const { return pin_texts(rows.unrank(i)); }
+    result<void> check(std::uint64_t i) const { return asked(rows.unrank(i)); }
+    bool fails_first(const std::string& pin) const {
+        if (pin.empty()) return !whole.empty() && !asked(whole.unrank(0));
+        const auto narrowed = pin_by(whole, pin);
+        return narrowed && !narrowed->empty() && !asked(narrowed->unrank(0));
+    }
+};
+
+}  // namespace detail
+
+/// Asks `check(row) -> result<void>` about rows of a space (again while the shortest pin is looked for).
+/// Errors (user): a pin that does not parse, or that leaves no row.
 template <row_space S, class Check>
 result<exploration> explore(const S& s, Check&& check, const explore_options& how = {}) {
     pinned<row_of<S>> pins;
@@ -98,17 +137,8 @@ result<exploration> explore(const S& s, Check&& check, const explore_options& ho
     }
     const auto rows = freeze(detail::push_pins(s, pins));
     if (rows.size() == 0) return emmy::refuse(fault_kind::user, "found no row under the pin [" + how.pin + "], expected at least one");
-    exploration out{.rows = rows.size()};
-    const auto fails = [&](const row_of<S>& r) { return !check(r); };
-    for (const std::uint64_t i : detail::chosen_positions(rows.size(), std::max<std::uint64_t>(how.sample, 1), how.seed)) {
-        const auto row = rows[i];
-        ++out.tried;
-        const result<void> answer = check(row);
-        if (answer) continue;
-        out.failures.push_back({std::string(spell(row).view()), answer.error().line(), detail::shortest_pin(s, row, fails)});
-        if (out.failures.size() >= how.most_failures) break;
-    }
-    return out;
+    using checked = std::remove_reference_t<Check>;
+    return explore_fork(detail::space_fork<std::remove_const_t<decltype(rows)>, S, checked>{rows, s, check}, how);
 }
 
 }  // namespace emmy::knob
