@@ -111,6 +111,10 @@ EMMY_DECL result<forest> lift_terms(const loop::kernel& k);
 /// To fixpoint: share equal terms, dissolve maps that only pass on, split states over different coordinates, drop what nobody reads.
 EMMY_DECL void normalise(forest& f);
 
+/// Joins a maximum and the sums of exp(score - maximum), times values or not, over one more pass into one rescaled fold (softmax), to
+/// fixpoint. Factors that do not vary leave the sum first. Part of lift_terms().
+EMMY_DECL void twist(forest& f);
+
 /// A term that an address can name: every term but slabs, in preorder, at the first route that reaches it.
 struct site {
     term_id term = no_term;
@@ -139,4 +143,5 @@ EMMY_DECL std::string print(const forest& f);
 #include <emmy/fold/impl/term.ipp>
 #include <emmy/fold/impl/term_lift.ipp>
 #include <emmy/fold/impl/term_normal.ipp>
+#include <emmy/fold/impl/term_twist.ipp>
 #endif

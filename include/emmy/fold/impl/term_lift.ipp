@@ -533,6 +533,7 @@ EMMY_DECL result<forest> lift_terms(const loop::kernel& k) {
     root.results = stored;
     f.root = f.add(std::move(root));
     normalise(f);
+    twist(f);
     return f;
 }
 
