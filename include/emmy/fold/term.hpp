@@ -134,6 +134,20 @@ struct region {
 };
 EMMY_DECL std::vector<region> regions(const forest& f);
 
+/// Where a kernel may be cut: a term whose value another kernel can compute. Equal values are one seam with several addresses.
+struct seam {
+    term_id term = no_term;
+    std::string address{};                ///< the representative's
+    std::vector<std::string> aliases{};   ///< other routes to it or to an equal value
+    bool owned = false;                   ///< it writes outputs of its own: no buffer between the pieces
+    bool frontier = false;                ///< the buffer holds encoded bits, the reader decodes
+    std::vector<name_id> components{};    ///< values that the buffers hold
+    std::vector<dtype> types{};           ///< of the buffers
+    std::vector<name_id> axes{};          ///< of the buffers, outermost first
+};
+/// In preorder. `k` is the kernel that `f` was lifted from (types of its buffers).
+EMMY_DECL std::vector<seam> seams(const forest& f, const loop::kernel& k);
+
 /// For people: one line a term.
 EMMY_DECL std::string print(const forest& f);
 
@@ -144,4 +158,5 @@ EMMY_DECL std::string print(const forest& f);
 #include <emmy/fold/impl/term_lift.ipp>
 #include <emmy/fold/impl/term_normal.ipp>
 #include <emmy/fold/impl/term_twist.ipp>
+#include <emmy/fold/impl/term_seams.ipp>
 #endif

@@ -13,7 +13,7 @@ namespace closed = fold::closed;
 namespace {
 
 struct census {
-    long rows = 0, addresses = 0, found = 0, rows_whole = 0, layouts = 0, layouts_found = 0, parents = 0, lifted = 0, slabs = 0;
+    long rows = 0, addresses = 0, found = 0, rows_whole = 0, layouts = 0, layouts_found = 0, parents = 0, lifted = 0, cuts = 0, offered = 0, slabs = 0;
     std::map<std::string, long> causes;
     std::vector<std::string> misses;
 };
@@ -68,8 +68,17 @@ void count(census& c, const test::stored_file& file, const char* only) {
             if (!at->second) why = at->second.error().line();
             else if (address.empty()) why = bare(*at->second, family);
             else if (auto found = closed::find(*at->second, address); !found) why = found.error().line();
-            if (why.empty()) ++c.found;
-            else {
+            if (why.empty()) {
+                ++c.found;
+                if (family == "PLACE" && !address.empty()) {
+                    ++c.cuts;
+                    bool offered = false;
+                    for (const closed::seam& s : closed::seams(*at->second, *k))
+                        offered |= s.address == address || std::find(s.aliases.begin(), s.aliases.end(), address) != s.aliases.end();
+                    c.offered += offered;
+                    if (!offered) c.misses.push_back(file.path + " " + std::string(ref) + " " + std::string(key) + ": no seam");
+                }
+            } else {
                 whole = false;
                 c.slabs += why.find("buffer read") != std::string::npos;
                 auto says = [&](const char* text) { return why.find(text) != std::string::npos; };
@@ -93,6 +102,18 @@ BOOST_AUTO_TEST_CASE(addresses_of_routing_rows) {
     if (c.rows == 0) return;
     std::printf("rows %ld (all addresses found in %ld), parents %ld (%ld lift), addresses %ld found %ld, layouts %ld found %ld, slabs reached %ld\n", c.rows,
                 c.rows_whole, c.parents, c.lifted, c.addresses, c.found, c.layouts, c.layouts_found, c.slabs);
+    std::printf("cuts at found addresses %ld, offered as seams %ld\n", c.cuts, c.offered);
     for (const auto& [cause, n] : c.causes) std::printf("  %ld  %s\n", n, cause.c_str());
     for (const std::string& m : c.misses) std::printf("  miss %s\n", m.c_str());
+    if (files) return;
+    // The 12 rows that miss speak of an operand order that stored bodies do not hold: of product arguments (2fba5a, f95920, f461f6, f63f0c twice),
+    // of accumulators (ff784d), of sibling loops (5f1430 twice, f91a74 three times), or of a tree that was cut before (f4e735#4).
+    BOOST_TEST(c.rows == 295);
+    BOOST_TEST(c.lifted == c.parents);
+    BOOST_TEST(c.rows_whole == 283);
+    BOOST_TEST(c.addresses == 754);
+    BOOST_TEST(c.found == 720);
+    BOOST_TEST(c.layouts_found == 16);
+    BOOST_TEST(c.cuts == 642);
+    BOOST_TEST(c.offered == c.cuts);
 }

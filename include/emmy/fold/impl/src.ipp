@@ -7,4 +7,5 @@
 #include <emmy/fold/impl/term.ipp>
 #include <emmy/fold/impl/term_lift.ipp>
 #include <emmy/fold/impl/term_normal.ipp>
+#include <emmy/fold/impl/term_seams.ipp>
 #include <emmy/fold/impl/term_twist.ipp>

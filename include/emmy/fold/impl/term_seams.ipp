@@ -1,0 +1,198 @@
+#pragma once
+#include <emmy/fold/impl/term_twist.ipp>
+#include <emmy/loop/infer.hpp>
+
+namespace emmy::fold::closed {
+namespace detail {
+
+/// Where a term stands: the axes of the folds on one route to it, outermost first.
+struct occurrence {
+    std::vector<name_id> bound{};
+    std::string address{};
+};
+
+struct seam_finder {
+    const forest& f;
+    const loop::kernel& k;
+    std::vector<std::vector<occurrence>> at{};
+    std::vector<std::vector<term_id>> readers{};
+    std::size_t visits = 0;
+    std::map<name_id, dtype> known{};
+
+    static constexpr std::size_t most_visits = 100000;  // routes of shared terms multiply
+
+    void walk(term_id id, occurrence here) {
+        if (f[id].is_slab() || ++visits > most_visits) return;
+        here.address += std::string(kind_word(f.kind(id)));
+        at[id].push_back(here);
+        if (!f[id].is_map()) here.bound.push_back(f[id].axis.name);
+        const std::string prefix = here.address;
+        for (std::size_t i = 0; i < f[id].operands.size(); ++i) {
+            here.address = prefix + "." + std::to_string(i + 1) + "/";
+            walk(f[id].operands[i], here);
+        }
+    }
+    void gather() {
+        at.resize(f.terms.size()), readers.resize(f.terms.size());
+        walk(f.root, {});
+        for (term_id id = 0; id < f.terms.size(); ++id)
+            if (!at[id].empty())
+                for (term_id o : f[id].operands) readers[o].push_back(id);
+    }
+
+    /// none where nothing says.
+    dtype type_of(const term& t, name_id n) {
+        if (const auto seen = known.find(n); seen != known.end()) return seen->second;
+        dtype out = dtype::none;
+        if (const pure* s = defined(t, n)) {
+            std::vector<dtype> args;
+            bool all = true;
+            for (name_id a : s->args) args.push_back(type_of(t, a)), all &= args.back() != dtype::none;
+            if (s->type != dtype::none) out = s->type;
+            else if (s->kind == loop::stmt_kind::load) {
+                for (const auto* list : {&k.inputs, &k.outputs})
+                    for (const loop::buffer& b : *list)
+                        if (b.name == s->buffer) out = b.type;
+            } else if (s->kind == loop::stmt_kind::let) out = dtype::f32;
+            else if (s->kind == loop::stmt_kind::select) {
+                if (all && std::all_of(args.begin(), args.end(), [&](dtype x) { return x == args[0]; })) out = args[0];
+            } else if (all) out = loop::infer_assign(s->op, args, s->args.size() == 2 && s->args[0] == s->args[1]);
+        } else {
+            for (term_id o : t.operands) {
+                const term& x = f[o];
+                if (!has(f.components(x), n)) continue;
+                if (x.is_map()) out = type_of(x, n);
+                for (const state& st : x.states)
+                    if (st.name == n) out = x.twist != recipe::none ? dtype::f32 : loop::infer_accum(st.op, type_of(x, st.contribution));
+                break;
+            }
+        }
+        return known[n] = out;
+    }
+    bool stored(name_id n) const {
+        return std::any_of(f.stores.begin(), f.stores.end(), [&](const store& s) { return s.value == n; });
+    }
+    dtype workspace(const term& t, name_id n) {
+        if (t.is_map()) return type_of(t, n);
+        dtype narrow = dtype::none;
+        if (stored(n)) return dtype::f32;
+        for (term_id id = 0; id < f.terms.size(); ++id)
+            if (!at[id].empty()) {
+                for (const pure& s : f[id].body)
+                    for (name_id r : f.reads(s)) {
+                        if (r != n) continue;
+                        const bool copies = s.kind == loop::stmt_kind::assign && s.op == loop::op::copy && s.type != dtype::none && emmy::facts(s.type).bits < 32;
+                        if (!copies || (narrow != dtype::none && narrow != s.type)) return dtype::f32;
+                        narrow = s.type;
+                    }
+                for (const state& s : f[id].states)
+                    if (s.contribution == n) return dtype::f32;
+            }
+        return narrow == dtype::none ? dtype::f32 : narrow;
+    }
+    /// A map under a contraction that decodes, once and last, bits that it makes itself.
+    const pure* frontier(term_id id) const {
+        const term& t = f[id];
+        if (!t.is_map() || t.results.size() != 1) return nullptr;
+        const pure* decode = nullptr;
+        for (const pure& s : t.body) {
+            if (s.kind != loop::stmt_kind::load && s.kind != loop::stmt_kind::assign) return nullptr;
+            if (s.op != loop::op::from_f8e4m3 && s.op != loop::op::from_f8e5m2) continue;
+            if (decode) return nullptr;
+            decode = &s;
+        }
+        if (!decode) return nullptr;
+        const pure* bits = defined(t, decode->args[0]);
+        if (!bits || bits->kind != loop::stmt_kind::assign) return nullptr;
+        for (term_id r : readers[id])
+            if (as_contraction(f, r)) return decode;
+        return nullptr;
+    }
+
+    std::vector<seam> found() {
+        gather();
+        std::vector<name_id> open;
+        for (const loop::axis& a : f.free) open.push_back(a.name);
+        for (const store& s : f.stores)
+            for (const loop::axis& a : s.sweeps) add_once(open, a.name);
+        std::vector<seam> out;
+        for (const term& t : f.terms)
+            if (!t.cells.empty()) return out;
+        const std::vector<region> parts = regions(f);
+        for (const site& s : sites(f)) {
+            if (s.path.size() < 2) continue;
+            const term& t = f[s.term];
+            if (!t.observe.empty()) continue;
+            const std::vector<name_id>& bound = at[s.term].front().bound;
+            if (!std::all_of(t.free.begin(), t.free.end(), [&](name_id n) { return has(open, n) || has(bound, n); })) continue;
+            if (t.is_map() && ((t.operands.empty() && t.free.empty()) ||
+                               std::all_of(t.body.begin(), t.body.end(), [](const pure& p) { return p.kind == loop::stmt_kind::load; })))
+                continue;
+            seam one;
+            one.term = s.term, one.address = s.address;
+            for (const region& r : parts) one.owned |= r.operand == s.term;
+            const pure* decode = one.owned ? nullptr : frontier(s.term);
+            bool typed = true;
+            if (decode) {
+                one.frontier = true;
+                one.components = {decode->args[0]};
+                one.types = {decode->op == loop::op::from_f8e4m3 ? dtype::f8e4m3 : dtype::f8e5m2};
+            } else {
+                one.components = f.components(t);
+                for (name_id n : one.components) one.types.push_back(workspace(t, n)), typed &= one.types.back() != dtype::none;
+            }
+            if (!typed && !one.owned) continue;
+            std::vector<name_id> axes;
+            for (const occurrence& o : at[s.term]) {
+                for (name_id n : open) add_once(axes, n);
+                for (name_id n : o.bound) add_once(axes, n);
+            }
+            for (name_id n : axes)
+                if (has(t.free, n)) one.axes.push_back(n);
+            for (std::size_t i = 1; i < at[s.term].size(); ++i) one.aliases.push_back(at[s.term][i].address);
+            out.push_back(std::move(one));
+        }
+        return cluster(out);
+    }
+
+    /// Two seams of equal values are one: most components first, then preorder.
+    std::vector<seam> cluster(std::vector<seam>& all) const {
+        const twister reach{const_cast<forest&>(f)};  // asks only
+        std::vector<bool> gone(all.size());
+        std::vector<std::size_t> by(all.size());
+        for (std::size_t i = 0; i < by.size(); ++i) by[i] = i;
+        std::stable_sort(by.begin(), by.end(), [&](std::size_t a, std::size_t b) { return all[a].components.size() > all[b].components.size(); });
+        for (std::size_t x = 0; x < by.size(); ++x) {
+            seam& a = all[by[x]];
+            if (gone[by[x]] || a.owned || a.frontier) continue;
+            for (std::size_t y = x + 1; y < by.size(); ++y) {
+                seam& b = all[by[y]];
+                if (gone[by[y]] || b.owned || b.frontier || a.axes.size() != b.axes.size() || reach.reaches(a.term, b.term) || reach.reaches(b.term, a.term)) continue;
+                same_value eq{f, {}, {}};
+                for (std::size_t i = 0; i < a.axes.size(); ++i) eq.axes.emplace_back(b.axes[i], a.axes[i]);
+                bool all_equal = true;
+                for (std::size_t j = 0; j < b.components.size() && all_equal; ++j) {
+                    bool any = false;
+                    for (std::size_t i = 0; i < a.components.size() && !any; ++i) any = a.types[i] == b.types[j] && eq.component(b.term, j, a.term, i);
+                    all_equal = any;
+                }
+                if (!all_equal) continue;
+                gone[by[y]] = true;
+                a.aliases.push_back(b.address);
+                a.aliases.insert(a.aliases.end(), b.aliases.begin(), b.aliases.end());
+            }
+        }
+        std::vector<seam> out;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (!gone[i]) out.push_back(std::move(all[i]));
+        return out;
+    }
+};
+
+}  // namespace detail
+
+EMMY_DECL std::vector<seam> seams(const forest& f, const loop::kernel& k) {
+    return detail::seam_finder{f, k}.found();
+}
+
+}  // namespace emmy::fold::closed
