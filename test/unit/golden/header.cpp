@@ -52,6 +52,25 @@ BOOST_AUTO_TEST_CASE(rows_are_found_by_kernel_sizes_and_regime) {
     BOOST_TEST(!t.find(second, {{"seq_len", 511}}));
 }
 
+BOOST_AUTO_TEST_CASE(a_row_of_another_regime_is_not_found) {
+    // The first source with the fastest row of the second kernel, the one under FAST_MATH, measured under further pins.
+    static constexpr std::array<std::string_view, 2> pins{{"FAST_MATH=false", "FAST_MATH=false,COLD_CACHE=true,FP8_MMA=true"}};
+    static constexpr compiled::source other = [] {
+        compiled::source s = *test::small_table.source;
+        s.regimes = pins;
+        return s;
+    }();
+    compiled::table t = test::small_table;
+    t.source = &other;
+    const digest128 second = t.identity("k_second");
+    BOOST_TEST((t.find(second, {{"seq_len", 512}})->name() == "warps"));  // 12.5 µs; the other has 9
+    BOOST_TEST(!t.find(second, {{"seq_len", 512}}, true));
+    BOOST_TEST((t.find(second, {{"seq_len", 512}}, "FP8_MMA=true,COLD_CACHE=true")->name() == "coop"));
+    BOOST_TEST((t.find(second, {{"seq_len", 512}}, "FP8_MMA=true,FAST_MATH=false,COLD_CACHE=true")->name() == "coop"));
+    for (const char* regime : {"COLD_CACHE=true", "FAST_MATH=true,COLD_CACHE=true,FP8_MMA=true", "COLD_CACHE=true,FP8_MMA=true,FAST_EXP=false"})
+        BOOST_TEST(!t.find(second, {{"seq_len", 512}}, regime), regime);
+}
+
 BOOST_AUTO_TEST_CASE(a_compiled_row_is_the_schedule_row) {
     const compiled::row routed = test::small_table[3];
     BOOST_TEST(!routed.measured());

@@ -3,6 +3,7 @@
 #include <emmy/knob/routing_row.hpp>
 #include <emmy/knob/schedule_row.hpp>
 
+#include <concepts>
 #include <initializer_list>
 #include <optional>
 
@@ -13,6 +14,40 @@ namespace emmy::golden::compiled {
 struct parsed_key {
     std::uint8_t family = 0;  ///< place in schedule_row::families
     knob::route at;
+};
+
+/// The pins that a row was measured under, "FAST_MATH=true,COLD_CACHE=true". Two are equal when they pin the same, in any order; FAST_MATH=false is what
+/// no pin of it means. No other pin is left out: a gate that is pinned to OFF under FAST_MATH=true is another regime.
+class regime {
+public:
+    constexpr regime(std::string_view pins = {}) : pins_(pins) {}
+    constexpr regime(const char* pins) : pins_(pins) {}
+    /// FAST_MATH and nothing else.
+    constexpr regime(std::same_as<bool> auto fast_math) : pins_(fast_math ? "FAST_MATH=true" : "") {}
+
+    constexpr std::string_view pins() const { return pins_; }
+    constexpr bool has(std::string_view pin) const {
+        bool found = false;
+        each([&](std::string_view p) { found = found || p == pin; });
+        return found;
+    }
+    friend constexpr bool operator==(const regime& a, const regime& b) { return a.within(b) && b.within(a); }
+
+private:
+    template <class Function>
+    constexpr void each(Function&& f) const {
+        for (std::string_view rest = pins_; !rest.empty();) {
+            const std::string_view pin = rest.substr(0, rest.find(','));
+            rest.remove_prefix(pin.size() == rest.size() ? rest.size() : pin.size() + 1);
+            f(pin);
+        }
+    }
+    constexpr bool within(const regime& other) const {
+        bool all = true;
+        each([&](std::string_view p) { all = all && (p == "FAST_MATH=false" || other.has(p)); });
+        return all;
+    }
+    std::string_view pins_;
 };
 
 class table;
@@ -28,7 +63,7 @@ public:
     constexpr bool measured() const { return data_->us > 0; }
     constexpr double us() const { return data_->us; }  ///< measured median in µs; 0 where it was not measured
     constexpr std::string_view regime() const;
-    constexpr bool fast_math() const { return regime().find("FAST_MATH=true") != std::string_view::npos; }
+    constexpr bool fast_math() const { return compiled::regime(regime()).has("FAST_MATH=true"); }
     constexpr std::span<const size_of_symbol> sizes() const;
 
     /// The choice of a family (at a site; the default is the bare key); nothing where the row has none.
@@ -74,19 +109,20 @@ public:
     constexpr std::size_t size() const { return source->row_count(); }
     constexpr compiled::row operator[](std::size_t i) const { return {*this, source->row(i)}; }
 
-    /// The fastest measured row of a kernel at exactly these sizes, in a regime; nothing where none was measured.
-    constexpr std::optional<compiled::row> find(const digest128& kernel, std::span<const size_of_symbol> sizes = {}, bool fast_math = false) const {
+    /// The fastest measured row of a kernel at exactly these sizes, measured under exactly this regime: true or false (FAST_MATH, nothing else pinned) or
+    /// all its pins, "FAST_MATH=true,COLD_CACHE=true"; nothing where none was measured.
+    constexpr std::optional<compiled::row> find(const digest128& kernel, std::span<const size_of_symbol> sizes = {}, const regime& under = {}) const {
         std::optional<compiled::row> best;
         for (const auto& rows : source->tables)
             for (const row_data& data : rows) {
                 const compiled::row candidate(*this, data);
-                if (!candidate.measured() || candidate.identity() != kernel || candidate.fast_math() != fast_math || !same(candidate.sizes(), sizes)) continue;
+                if (!candidate.measured() || candidate.identity() != kernel || compiled::regime(candidate.regime()) != under || !same(candidate.sizes(), sizes)) continue;
                 if (!best || candidate.us() < best->us()) best = candidate;
             }
         return best;
     }
-    constexpr std::optional<compiled::row> find(const digest128& kernel, std::initializer_list<size_of_symbol> sizes, bool fast_math = false) const {
-        return find(kernel, std::span<const size_of_symbol>(sizes.begin(), sizes.size()), fast_math);
+    constexpr std::optional<compiled::row> find(const digest128& kernel, std::initializer_list<size_of_symbol> sizes, const regime& under = {}) const {
+        return find(kernel, std::span<const size_of_symbol>(sizes.begin(), sizes.size()), under);
     }
 
     constexpr std::span<const kernel_data> kernels() const { return source->kernels; }
