@@ -4,7 +4,7 @@
 struct FREE : grammar<"FREE", blk, word<"b">, num<&blk::m>> {};
 
 #ifdef GOOD
-constexpr auto it = of<FREE>(blk{8, 8});
+constexpr auto it = of<FREE>(blk{8});
 #else
 constexpr auto it = all<FREE>;
 #endif

@@ -75,10 +75,13 @@ static_assert(effective_gate({}, {}, true) && !effective_gate({}, {}, false) && 
 // The atoms: every name found, gates as the instruction set has them.
 constexpr bool atoms_are_found() {
     for (std::size_t i = 0; i < atom_table.size(); ++i)
-        if (atom_from_name(atom_table[i].name) != static_cast<atom>(i)) return false;
-    return atom_from_name("scalar") == atom::scalar && atom_from_name("") == atom::scalar;
+        if (*parse_atom(atom_table[i].name) != static_cast<atom>(i) || parse_atom(name_of(static_cast<atom>(i))).error().expected.size() != 0) return false;
+    return !parse_atom("scalar") && !parse_atom("");
 }
 static_assert(atoms_are_found());
+static_assert("mma_m16n8k16_f16_f32"_atom == static_cast<atom>(2) && facts("mma_m16n8k16_f16_f32"_atom).n == 8);
+static_assert(parse_atom("typo").error().sentence() == "atom: found [typo], expected an atom (mma_..., wgmma_...) at offset 0");
+static_assert(facts(atom::scalar).m == 1 && facts(static_cast<atom>(14)).operand == emmy::dtype::none && name_of(atom::scalar) == "scalar" && offers({7, 0}, atom::scalar));
 constexpr int offered(emmy::capability cc) {
     int out = 0;
     for (std::size_t i = 0; i < atom_table.size(); ++i) out += offers(cc, static_cast<atom>(i));

@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy/core/capability.hpp>
 #include <emmy/core/dtype.hpp>
+#include <emmy/knob/refusal.hpp>
 
 #include <array>
 #include <cstdint>
@@ -40,18 +41,25 @@ inline constexpr std::array<atom_facts, 14> atom_table{{
     {"mma_m16n8k64_e2m1_f32", 16, 8, 64, dtype::f4e2m1x2, dtype::f32, {12, 0}, {13, 0}, 4, 0},
 }};
 
-/// Index into atom_table; `scalar` = no matrix unit, cell 1x1x1.
+/// Index into atom_table; `scalar` = no matrix unit, cell 1x1x1. By name: "mma_m16n8k16_f16_f32"_atom, or parse_atom at run time.
 enum class atom : std::uint8_t { scalar = 255 };
 
-constexpr const atom_facts& facts(atom a) { return atom_table[static_cast<std::size_t>(a)]; }  ///< a must not be scalar
-constexpr std::string_view name_of(atom a) { return a == atom::scalar ? std::string_view("scalar") : facts(a).name; }
+namespace detail {
+inline constexpr atom_facts scalar_facts{"scalar", 1, 1, 1, dtype::none, dtype::none, {0, 0}, any_later, 1, 0};
+}
+/// Of `scalar` (and of no atom at all): one element, no types.
+constexpr const atom_facts& facts(atom a) {
+    const auto i = static_cast<std::size_t>(a);
+    return i < atom_table.size() ? atom_table[i] : detail::scalar_facts;
+}
+constexpr std::string_view name_of(atom a) { return facts(a).name; }
 
-/// `scalar` when no atom has this name.
-constexpr atom atom_from_name(std::string_view name) {
+/// The matrix atom of this name; `scalar` is none.
+constexpr parsed<atom> parse_atom(std::string_view name) {
     for (std::size_t i = 0; i < atom_table.size(); ++i)
         if (atom_table[i].name == name) return static_cast<atom>(i);
-    return atom::scalar;
+    return refusal{"atom", name, "an atom (mma_..., wgmma_...)", 0};
 }
-constexpr bool offers(capability cc, atom a) { return a == atom::scalar || (facts(a).from <= cc && cc < facts(a).below); }
+constexpr bool offers(capability cc, atom a) { return facts(a).from <= cc && cc < facts(a).below; }
 
 }  // namespace emmy::knob

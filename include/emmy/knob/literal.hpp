@@ -28,6 +28,12 @@ consteval typename F::value_type value_of() {
 }
 
 namespace literals {
+/// gpu::warp_tiles("mma_m16n8k16_f16_f32"_atom, target)
+template <fixed_string Text>
+consteval atom operator""_atom() {
+    if constexpr (!parse_atom(Text.view())) say<[] { return parse_atom(Text.view()).error().sentence(); }>();
+    return *parse_atom(Text.view());
+}
 template <fixed_string Text> consteval work operator""_work() { return value_of<WORK, Text>(); }
 template <fixed_string Text> consteval tile operator""_tile() { return value_of<TILE, Text>(); }  ///< text alone; under WORK: lit<>
 template <fixed_string Text> consteval reduce operator""_reduce() { return value_of<REDUCE, Text>(); }

@@ -82,12 +82,17 @@ inline bool honours(const schedule_row& row, const schedule_row& pinned) { retur
 result<schedule_row> with_pins(schedule_row row, const schedule_row& pinned);
 
 /// A space pinned by the entries of a list that reach every kernel and name a family of its rows; the others are not its concern.
+/// Error (user): a value that the family of the rows does not take (the list may have been read with another registry).
 template <row_space S>
-auto pin_by(const S& s, const pin_list& pins) {
+auto pin_by(const S& s, const pin_list& pins) -> result<decltype(detail::push_pins(s, pinned<row_of<S>>{}))> {
     pinned<row_of<S>> out;
-    std::optional<refusal> none;
-    for (const pin& p : pins)
-        if (p.where == reach::all) out.read(p.key(), p.value, none);
+    std::optional<refusal> why;
+    for (const pin& p : pins) {
+        if (p.where != reach::all) continue;
+        const std::string key = p.key();
+        out.read(key, p.value, why);
+        if (why) return emmy::refuse(why->as(fault_kind::user));
+    }
     return detail::push_pins(s, out);
 }
 

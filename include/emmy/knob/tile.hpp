@@ -53,8 +53,9 @@ struct TILE {
         }
         const std::size_t slash = text.find('/');
         out.form = tile_form::warp;
-        out.atom = atom_from_name(text.substr(0, slash));
-        if (out.atom == atom::scalar) return in.refused("an atom (mma_..., wgmma_...), f or no text");
+        const parsed<knob::atom> named = parse_atom(text.substr(0, slash));
+        if (!named) return in.refused("an atom (mma_..., wgmma_...), f or no text");
+        out.atom = *named;
         in.take(facts(out.atom).name);
         if (!in.need("/f", "/f and the fragments of a warp") || !in.number(out.fm) || !in.need("x", "x and the second dimension") || !in.number(out.fn))
             return in.refused();

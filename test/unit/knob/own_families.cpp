@@ -71,6 +71,37 @@ BOOST_AUTO_TEST_CASE(parts_of_every_kind_spell_one_way) {
     BOOST_TEST(all<ORDER>.size() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(a_value_without_a_text_is_not_read_back) {
+    BOOST_TEST(ORDER::spell(static_cast<order>(2)).view() == "?");
+    BOOST_TEST(!ORDER::parse("?").has_value());
+    BOOST_TEST(knob::detail::reads_back<ORDER>(order::column));
+    BOOST_TEST(!knob::detail::reads_back<ORDER>(static_cast<order>(7)));
+    BOOST_TEST(!knob::detail::reads_back<UNROLL>(0));
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_space_gives_a_row_made_by_default) {
+    const auto none = of_vec<ORDER>({}), some = of_vec<ORDER>({order::column});
+    const auto check = [](const auto& space) {
+        BOOST_TEST(space.empty());
+        BOOST_TEST(space.size() == 0u);
+        BOOST_TEST((space.unrank(0) == row_of<std::remove_cvref_t<decltype(space)>>()));
+        BOOST_TEST((space.sample(seed{7}) == row_of<std::remove_cvref_t<decltype(space)>>()));
+    };
+    const auto nothing = some % where<ORDER>([](order) { return false; });
+    check(none);
+    check(none * all<RASTER>);
+    check(all<RASTER> * none);
+    check(none + none);
+    check(all<RASTER> * nothing);
+    check(nothing >> [](const row<ORDER>&) { return all<RASTER>; });
+    check(freeze(all<RASTER> * none));
+    check(freeze(nothing));
+    check(indexed(all<RASTER> * nothing));
+    check(indexed(nothing >> [](const row<ORDER>&) { return all<RASTER>; }));
+    check(gpu::warp_tiles(atom::scalar, target_of({9, 0})));
+    BOOST_TEST(!gpu::warp_tiles(*parse_atom("mma_m16n8k16_f16_f32"), target_of({9, 0})).empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_row_reads_in_any_order_and_says_what_is_wrong) {
     using both = row<RING, ORDER>;
     const auto read = parse<both>("ORDER=column,RING=d2/smem");

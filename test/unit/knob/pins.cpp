@@ -121,7 +121,9 @@ BOOST_AUTO_TEST_CASE(families_of_ones_own_are_pinned_the_same_way) {
     BOOST_REQUIRE(pins.has_value());
     BOOST_TEST(pins->size() == 3u);
     const auto space = all<VEC> * all<at<"map.1/inner", UNROLLED>> * all<at<"map.2/inner", UNROLLED>>;
-    BOOST_TEST(pin_by(space, *pins).size() == 2u);
+    BOOST_TEST(pin_by(space, *pins)->size() == 2u);
+    struct NARROW : choice<"VEC", 1, 2> {};
+    BOOST_TEST(pin_by(all<NARROW>, *pins).error().line() == "VEC: found [4], expected one of 1, 2 at offset 0");
     BOOST_TEST(pin_list::parse<mine>("VEC=3").error().line() == "VEC: found [3], expected one of 1, 2, 4, 8 at offset 0");
     BOOST_TEST(!pin_list::parse("VEC=4").has_value());  // not a built-in one
 }

@@ -5,12 +5,13 @@
 /// or for a card that is known at run time.
 namespace emmy::knob::gpu {
 
-/// Warp tiles of one atom with their WORK: 1938, 2508 and, for most atoms, 1672 rows before the long strip; wgmma % T3: 9, 6, 3.
+/// Warp tiles of one atom with their WORK: 1938, 2508 and, for most atoms, 1672 rows before the long strip; wgmma % T3: 9, 6, 3; none of
+/// `scalar`. warp_tiles("mma_m16n8k16_f16_f32"_atom, target).
 constexpr auto warp_tiles_without_strip(atom of, const target& t) {
-    return catalog::warp_grids * catalog::tiles_of_atoms(knob::of<catalog::ATOM>(static_cast<int>(of))) % holds<K1, T3>(t);
+    return catalog::warp_grids * catalog::tiles_of_atoms(catalog::one_atom(of)) % holds<K1, T3>(t);
 }
 constexpr auto warp_tiles(atom of, const target& t) {
-    return warp_tiles_without_strip(of, t) + of_text<WORK, "w1x1"> * catalog::long_tiles_of_atoms(knob::of<catalog::ATOM>(static_cast<int>(of))) % holds<T3>(t);
+    return warp_tiles_without_strip(of, t) + of_text<WORK, "w1x1"> * catalog::long_tiles_of_atoms(catalog::one_atom(of)) % holds<T3>(t);
 }
 
 /// Scalar tiles of a contraction with their WORK: one cell, f1 under rows of threads, registers alone, grids of threads. 233 rows.

@@ -57,15 +57,25 @@ struct as_stage {
     }
 };
 
+/// One atom; none where it is `scalar`.
+struct one_atom : knob::detail::listed_base<one_atom, ATOM> {
+    struct list {
+        knob::atom of;
+        constexpr std::size_t size() const { return of != atom::scalar; }
+        constexpr int operator[](std::size_t) const { return static_cast<int>(of); }
+    } values;
+    constexpr explicit one_atom(knob::atom of) : values{of} {}
+};
+
 /// Grids of 1 to 256 warps.
 inline constexpr auto warp_grids = shown_as(all<M_UNITS> * all<N_UNITS> * of<PRODUCERS>(0), as_warps{});
-/// Tiles of some atoms: `all<ATOM>`, or of<ATOM>(one). The long strip f26x4/k2 comes last.
+/// Tiles of some atoms: `all<ATOM>`, or one_atom(a). The long strip f26x4/k2 comes last.
 template <row_space Atoms>
 constexpr auto tiles_of_atoms(const Atoms& atoms) {
     return shown_as(atoms * all<FM> * all<FN> * all<K_ATOMS>, as_warp_tile{}) % holds<gpu::catalog_rules>();
 }
 template <row_space Atoms>
-constexpr auto long_tiles_of_atoms(const Atoms& atoms) { return shown_as(atoms * of<FM>(26) * of<FN>(4) * of<K_ATOMS>(2), as_warp_tile{}); }
+constexpr auto long_tiles_of_atoms(const Atoms& atoms) { return shown_as(atoms * listed<FM, 1>({26}) * of<FN>(4) * of<K_ATOMS>(2), as_warp_tile{}); }  // 26 is of this strip alone: no FM of the lists
 /// Rings through shared memory: transports × slots × fragments in flight.
 inline constexpr auto rings = shown_as(of<TRANSPORT>(transport::smem, transport::async, transport::tma) * all<DEPTH> * all<PIPELINE>, as_stage{});
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/core/refused.hpp>
 #include <emmy/knob/family.hpp>
 
 #include <array>
@@ -24,9 +25,31 @@ constexpr auto list_texts() {
     return out;
 }
 
+/// Upper case, as keys are written; pins are given in any case and raised to it.
+constexpr bool is_family_name(std::string_view name) {
+    for (std::size_t i = 0; i < name.size(); ++i)
+        if (const char c = name[i]; !((c >= 'A' && c <= 'Z') || c == '_' || (i > 0 && c >= '0' && c <= '9'))) return false;
+    return !name.empty();
+}
+template <fixed_string Name>
+constexpr bool checked_family_name() {
+    if constexpr (!is_family_name(Name.view()))
+        say<[] { return bounded_text<240>("family: found the name [").append(Name.view()).append("], expected upper-case letters, digits and _"); }>();
+    return true;
+}
+template <fixed_string... Texts>
+constexpr bool all_differ() {
+    const std::array<std::string_view, sizeof...(Texts)> texts{Texts.view()...};
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (texts[i] == texts[j]) return false;
+    return true;
+}
+
 /// What a family has unless it says otherwise: one schedule choice a kernel. A derived struct overrides by members of the same names.
 template <fixed_string Name>
 struct family_defaults {
+    static_assert(checked_family_name<Name>());
     static constexpr fixed_string name_text = Name;
     static constexpr std::string_view name = name_text.view();
     static constexpr scope where = scope::kernel;
@@ -64,6 +87,7 @@ private:
 template <fixed_string Name, class Enum, fixed_string... Texts>
     requires std::is_enum_v<Enum>
 struct named : detail::family_defaults<Name> {
+    static_assert(detail::all_differ<Texts...>(), "a named family spells two enumerators alike, expected a text of its own for each");
     using value_type = Enum;
     static constexpr std::array<std::string_view, sizeof...(Texts)> texts{Texts.view()...};
     static constexpr std::array<Enum, sizeof...(Texts)> catalog = [] {
@@ -73,7 +97,11 @@ struct named : detail::family_defaults<Name> {
     }();
     static constexpr Enum off = static_cast<Enum>(0);
 
-    static constexpr value_text spell(Enum value) { return value_text(texts[static_cast<std::size_t>(value)]); }
+    /// "?" of a value without a text: parse refuses it, so no list of the family takes such a value.
+    static constexpr value_text spell(Enum value) {
+        const auto i = static_cast<std::size_t>(value);
+        return value_text(i < texts.size() ? texts[i] : std::string_view("?"));
+    }
     static constexpr parsed<Enum> parse(std::string_view text) {
         for (std::size_t i = 0; i < texts.size(); ++i)
             if (texts[i] == text) return static_cast<Enum>(i);

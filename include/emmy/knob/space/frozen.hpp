@@ -41,7 +41,10 @@ struct frozen_base : space_base<Self, row_of<S>> {
     constexpr std::uint64_t raw_size() const { return this->self().of.raw_size(); }
     constexpr std::uint64_t size() const { return this->self().raws.size(); }
     constexpr row_type at_raw(std::uint64_t raw) const { return this->self().of.at_raw(raw); }
-    constexpr row_type unrank(std::uint64_t i) const { return at_raw(this->self().raws[static_cast<std::size_t>(i)]); }
+    constexpr row_type unrank(std::uint64_t i) const {
+        const auto& raws = this->self().raws;
+        return i < raws.size() ? at_raw(raws[static_cast<std::size_t>(i)]) : row_type();
+    }
     constexpr std::optional<std::uint64_t> raw_rank(const row_type& r) const { return this->self().of.raw_rank(r); }
     constexpr std::optional<std::uint64_t> rank(const row_type& r) const {
         const auto raw = raw_rank(r);

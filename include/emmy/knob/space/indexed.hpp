@@ -37,10 +37,11 @@ struct indexed_dependent : space_base<indexed_dependent<A, Function>, row_of<dep
         const auto raw = of.outer.raw_rank(a);
         if (!raw) return std::nullopt;
         const auto in = of.inner(a).rank(part<row_of<typename dependent<A, Function>::inner_type>>(r));
-        if (!in) return std::nullopt;
+        if (!in || outers.empty()) return std::nullopt;
         return last([&](const entry& e) { return e.raw <= *raw; }).before + *in;
     }
     row_type unrank(std::uint64_t i) const {
+        if (i >= total) return {};
         const entry& e = last([&](const entry& at) { return at.before <= i; });
         const row_of<A> a = of.outer.at_raw(e.raw);
         return join(a, of.inner(a).unrank(i - e.before));

@@ -46,7 +46,7 @@ struct listed_base : space_base<Self, row<F>> {
         return std::nullopt;
     }
     constexpr std::optional<std::uint64_t> rank(const row<F>& r) const { return this->self().raw_rank(r); }
-    constexpr row<F> at_raw(std::uint64_t raw) const { return row<F>(list()[static_cast<std::size_t>(raw)]); }
+    constexpr row<F> at_raw(std::uint64_t raw) const { return raw < list().size() ? row<F>(list()[static_cast<std::size_t>(raw)]) : row<F>(); }
     constexpr row<F> unrank(std::uint64_t i) const { return at_raw(i); }
     template <class Function>
     constexpr bool walk(Function&& f) const {
@@ -66,6 +66,14 @@ constexpr std::size_t first_repeated(const Values& values, std::size_t count) {
         for (std::size_t j = 0; j < i; ++j)
             if (values[i] == values[j]) return i;
     return count;
+}
+
+/// Is a value the one that its own spelling reads as? A row with another value could not be written down and found again.
+template <family F>
+constexpr bool reads_back(const typename F::value_type& value) {
+    const value_text text = F::spell(value);
+    const auto again = F::parse(text.view());
+    return again && *again == value;
 }
 
 }  // namespace detail
@@ -95,15 +103,20 @@ struct listed_vector : detail::listed_base<listed_vector<F>, F> {
 namespace detail {
 /// Called by of() with a repeated value: stops a constant expression, which must say each value once. At run time it does nothing.
 inline void a_value_is_listed_twice() {}
+/// The same for a value that the family does not take: of<VEC>(3) of a choice of 1, 2, 4, 8.
+inline void a_value_does_not_read_back_from_its_spelling() {}
 }  // namespace detail
 
-/// Values of a family in this order. A value listed twice does not compile in a constant expression; at run time the array stays as
-/// it is, so values that may repeat belong into of_vec.
+/// Values of a family in this order. A value listed twice, or one that does not read back from its spelling, does not compile in a
+/// constant expression; at run time the array stays as it is: values that may repeat belong into of_vec, texts into parse or pin_by.
 template <family F, class... Values>
     requires(std::convertible_to<Values, typename F::value_type> && ...)
 constexpr auto of(const Values&... values) {
     listed<F, sizeof...(Values)> out({static_cast<typename F::value_type>(values)...});
     if (detail::first_repeated(out.values, sizeof...(Values)) != sizeof...(Values)) detail::a_value_is_listed_twice();
+    if (std::is_constant_evaluated())
+        for (const auto& value : out.values)
+            if (!detail::reads_back<F>(value)) detail::a_value_does_not_read_back_from_its_spelling();
     return out;
 }
 template <family F>
@@ -157,6 +170,18 @@ struct catalog_space : detail::listed_base<catalog_space<F>, F> {
 };
 
 namespace detail {
+/// The first value of a catalog that does not read back, in words; empty where all do.
+template <family F>
+constexpr bounded_text<480> why_not_a_catalog() {
+    for (const auto& value : catalog_of<F>::values)
+        if (!reads_back<F>(value)) {
+            const value_text text = F::spell(value);
+            bounded_text<480> out(F::name);
+            out.append(": found a catalog value that is spelled [").append(text.view());
+            return out.append(F::parse(text.view()) ? "], the spelling of another value, expected each value to read back" : "], which parse refuses, expected each value to read back");
+        }
+    return {};
+}
 template <family F>
 consteval auto all_of() {
     if constexpr (!has_catalog<F>) {
@@ -166,6 +191,7 @@ consteval auto all_of() {
         return catalog_of<F>::space();
     } else {
         static_assert(first_repeated(catalog_of<F>::values, catalog_of<F>::values.size()) == catalog_of<F>::values.size(), "a catalog lists a value twice, expected each once");
+        if constexpr (!why_not_a_catalog<F>().empty()) say<[] { return why_not_a_catalog<F>(); }>();
         return catalog_space<F>{};
     }
 }

@@ -15,10 +15,13 @@ struct product : space_base<product<A, B>, join_t<row_of<A>, row_of<B>>> {
     constexpr std::uint64_t size() const { return detail::times(outer.size(), inner.size()); }
     constexpr std::optional<std::uint64_t> raw_rank(const row_type& r) const { return joined(r, inner.raw_size(), [](const auto& s, const auto& part) { return s.raw_rank(part); }); }
     constexpr std::optional<std::uint64_t> rank(const row_type& r) const { return joined(r, inner.size(), [](const auto& s, const auto& part) { return s.rank(part); }); }
-    constexpr row_type at_raw(std::uint64_t raw) const { return join(outer.at_raw(raw / inner.raw_size()), inner.at_raw(raw % inner.raw_size())); }
+    constexpr row_type at_raw(std::uint64_t raw) const {
+        const std::uint64_t fast = inner.raw_size();
+        return fast == 0 ? row_type() : join(outer.at_raw(raw / fast), inner.at_raw(raw % fast));
+    }
     constexpr row_type unrank(std::uint64_t i) const {
         const std::uint64_t fast = inner.size();
-        return join(outer.unrank(i / fast), inner.unrank(i % fast));
+        return fast == 0 ? row_type() : join(outer.unrank(i / fast), inner.unrank(i % fast));
     }
     template <class Function>
     constexpr bool walk(Function&& f) const {

@@ -69,7 +69,7 @@ struct space_base {
         self().walk([&](std::uint64_t at, const Row&) { return at < *raw ? (++out, true) : false; });
         return out;
     }
-    /// The row at a position below size().
+    /// The row at a position below size(); a row as row_type() makes it beyond it (so of an empty space).
     constexpr Row unrank(std::uint64_t i) const {
         Row out;
         self().walk([&](std::uint64_t, const Row& r) { return i-- == 0 ? (out = r, false) : true; });
@@ -81,7 +81,7 @@ struct space_base {
     constexpr bool each(Function&& f) const {
         return self().walk([&](std::uint64_t, const Row& r) { return detail::call_on(f, r); });
     }
-    /// One row, each as likely as another; the space must not be empty. Repeatable: sample(seed{7}).
+    /// One row, each as likely as another; row_type() where the space is empty: ask empty() first. Repeatable: sample(seed{7}).
     template <class Generator>
     constexpr Row sample(Generator&& g) const { return self().unrank(uniform_below(g, self().size())); }
 
