@@ -5,6 +5,7 @@
 #include <emmy/loop/body.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -105,9 +106,14 @@ EMMY_DECL contraction as_contraction(const forest& f, term_id id);
 /// Every state is a channel of the contraction, and the fold is not twisted.
 EMMY_DECL bool is_whole(const forest& f, term_id id);
 
-/// Lifts a body in normal form, statement order as it stands, and normalises the forest.
+/// Which order of equals a body is read in. Positions of operands hang on orders that the normal form leaves to ties: of the arguments of a
+/// commutative product, of the accumulators of a loop, of loops that do not need each other. Routes were written over several of them.
+enum class spelling : std::uint8_t { stored, products_reversed, states_reversed, loops_reversed };
+constexpr spelling spellings[] = {spelling::stored, spelling::products_reversed, spelling::states_reversed, spelling::loops_reversed};
+
+/// Lifts a body in normal form, statement order as it stands (or as `how` says), and normalises the forest.
 /// Errors (device_limit): "no fold term for <what>": rescaled or converting accumulators, carried states, conditions, statements after stores.
-EMMY_DECL result<forest> lift_terms(const loop::kernel& k);
+EMMY_DECL result<forest> lift_terms(const loop::kernel& k, spelling how = spelling::stored);
 /// To fixpoint: share equal terms, dissolve maps that only pass on, split states over different coordinates, drop what nobody reads.
 EMMY_DECL void normalise(forest& f);
 
@@ -124,6 +130,14 @@ struct site {
 EMMY_DECL std::vector<site> sites(const forest& f);
 /// The term of an address, kinds checked on the way; any route to a shared term. Errors (input): wrong kind, no such operand, a slab.
 EMMY_DECL result<term_id> find(const forest& f, std::string_view address);
+
+/// The first spelling in which every address names a site. Errors: of the stored spelling.
+struct resolved {
+    forest terms{};
+    spelling how = spelling::stored;
+    std::vector<term_id> at{};       ///< per address
+};
+EMMY_DECL result<resolved> resolve(const loop::kernel& k, std::span<const std::string_view> addresses);
 
 /// Branches of a map root that produce outputs alone: one per operand, with the stores (places in forest::stores) it owns. Empty where
 /// the stores do not part.

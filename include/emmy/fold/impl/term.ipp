@@ -12,6 +12,13 @@ inline bool has(const std::vector<name_id>& list, name_id n) { return std::find(
 inline void add_once(std::vector<name_id>& list, name_id n) {
     if (!has(list, n)) list.push_back(n);
 }
+/// acc75 before acc115.
+inline bool by_number(const forest& f, name_id a, name_id b) {
+    const std::string_view x = f.text(a), y = f.text(b);
+    const std::size_t i = x.find_last_not_of("0123456789"), j = y.find_last_not_of("0123456789");
+    if (i == j && x.substr(0, i + 1) == y.substr(0, j + 1) && x.size() != y.size()) return x.size() < y.size();
+    return x < y;
+}
 inline const pure* defined(const term& t, name_id n) {
     for (const pure& s : t.body)
         if (s.name == n) return &s;

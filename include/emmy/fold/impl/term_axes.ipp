@@ -117,6 +117,59 @@ inline void rename_axis(forest& f, std::vector<nest>& list, name_id from, name_i
     }
 }
 
+// --- other orders of equals ---
+
+/// Loops backwards, as far as definitions allow; other statements stay in order and as early as before.
+inline void reverse_loops(const forest& f, std::vector<nest>& list) {
+    auto defines = [](auto& self, const nest& n, std::vector<name_id>& out) -> void {
+        if (n.form == nest::kind::pure || n.form == nest::kind::accum) out.push_back(n.s.name);
+        for (const nest& c : n.body) self(self, c, out);
+    };
+    auto reads = [&](auto& self, const nest& n, std::vector<name_id>& out) -> void {
+        for (name_id r : f.reads(n.s)) out.push_back(r);
+        for (const nest& c : n.body) self(self, c, out);
+    };
+    std::vector<std::vector<name_id>> made(list.size()), read(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) defines(defines, list[i], made[i]), reads(reads, list[i], read[i]);
+    std::vector<bool> placed(list.size());
+    std::vector<nest> out;
+    auto ready = [&](std::size_t i) {
+        for (std::size_t j = 0; j < list.size(); ++j)
+            if (j != i && !placed[j])
+                for (name_id n : made[j])
+                    if (has(read[i], n)) return false;
+        return true;
+    };
+    while (out.size() < list.size()) {
+        std::size_t next = list.size();
+        for (std::size_t i = 0; i < list.size() && next == list.size(); ++i)
+            if (!placed[i] && list[i].form != nest::kind::loop && list[i].form != nest::kind::write && ready(i)) next = i;
+        for (std::size_t i = list.size(); i-- > 0 && next == list.size();)
+            if (!placed[i] && list[i].form == nest::kind::loop && ready(i)) next = i;
+        for (std::size_t i = 0; i < list.size() && next == list.size(); ++i)
+            if (!placed[i] && ready(i)) next = i;
+        if (next == list.size()) return;  // a name read before its loop ran: left as it stands
+        placed[next] = true;
+        out.push_back(list[next]);
+    }
+    list = std::move(out);
+}
+inline void respell(const forest& f, std::vector<nest>& list, spelling how) {
+    if (how == spelling::stored) return;
+    for (nest& n : list) {
+        respell(f, n.body, how);
+        const bool product = n.form == nest::kind::pure && n.s.kind == loop::stmt_kind::assign && n.s.op == loop::op::multiply;
+        if (how == spelling::products_reversed && product) std::reverse(n.s.args.begin(), n.s.args.end());
+    }
+    if (how == spelling::states_reversed) {
+        std::vector<std::size_t> states;
+        for (std::size_t i = 0; i < list.size(); ++i)
+            if (list[i].form == nest::kind::accum) states.push_back(i);
+        for (std::size_t i = 0, j = states.size(); i + 1 < j; ++i) std::swap(list[states[i]], list[states[--j]]);
+    }
+    if (how == spelling::loops_reversed) reverse_loops(f, list);
+}
+
 // --- one free axis for two: f = Q p + q ---
 
 /// e = constant + sum of coefficient * name + rest, over + - and * by literals. False where p or q stand otherwise.

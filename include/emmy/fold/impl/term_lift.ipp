@@ -56,7 +56,8 @@ struct term_lifter {
                 if (e.t == no_term && has(need, e.s.name)) values.push_back(e.s.name);
             if (!values.empty()) t.operands.push_back(supply(values, l));
             need = unresolved(t);
-            std::sort(need.begin(), need.end(), [&](name_id a, name_id b) { return by_text(a, b); });
+            // By number, not by text: acc75 stands before acc115 in the routes of stored files.
+            std::sort(need.begin(), need.end(), [&](name_id a, name_id b) { return by_number(f, a, b); });
             for (name_id n : need)
                 for (const level::entry& e : levels[l].entries)
                     if (e.t != no_term && exposes(e.t, n)) {
@@ -498,10 +499,11 @@ struct term_lifter {
 
 }  // namespace detail
 
-EMMY_DECL result<forest> lift_terms(const loop::kernel& k) {
+EMMY_DECL result<forest> lift_terms(const loop::kernel& k, spelling how) {
     forest f;
     f.names = k.body.names, f.exprs = k.body.exprs, f.windows = k.body.windows;
     EMMY_TRY(body, detail::read_nest(f, k.body));
+    detail::respell(f, body, how);
     detail::fuse_free_axes(f, k, body);
 
     detail::term_lifter lift{f};
@@ -535,6 +537,25 @@ EMMY_DECL result<forest> lift_terms(const loop::kernel& k) {
     normalise(f);
     twist(f);
     return f;
+}
+
+EMMY_DECL result<resolved> resolve(const loop::kernel& k, std::span<const std::string_view> addresses) {
+    fault first;
+    for (const spelling how : spellings) {
+        auto f = lift_terms(k, how);
+        if (!f) return refuse(std::move(f).error());
+        resolved out{std::move(*f), how, {}};
+        for (const std::string_view a : addresses) {
+            const auto at = find(out.terms, a);
+            if (!at) {
+                if (how == spelling::stored) first = at.error();
+                break;
+            }
+            out.at.push_back(*at);
+        }
+        if (out.at.size() == addresses.size()) return out;
+    }
+    return refuse(std::move(first));
 }
 
 }  // namespace emmy::fold::closed
