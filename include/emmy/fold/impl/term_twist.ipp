@@ -10,11 +10,12 @@
 namespace emmy::fold::closed {
 namespace detail {
 
-/// Equality of values of two terms with coordinates renamed: structure by structure, arguments in order.
+/// Equality of values of two terms with coordinates renamed: structure by structure, commutative arguments in either order.
 struct same_value {
     const forest& f;
     std::vector<std::pair<name_id, name_id>> axes{};     // of the first term -> of the second
     std::vector<std::pair<name_id, name_id>> paired{};   // outer values taken as equal
+    int budget = 256;                                    // commutative arguments tried the other way round
 
     bool expressions(expr_id a, expr_id b, const term* x, const term* y) {
         const expr& p = f.exprs[a];
@@ -37,9 +38,10 @@ struct same_value {
         if (a.kind != b.kind || a.op != b.op || a.type != b.type || a.buffer != b.buffer || a.args.size() != b.args.size() || a.index.size() != b.index.size()) return false;
         for (std::size_t i = 0; i < a.index.size(); ++i)
             if (!expressions(a.index[i], b.index[i], &x, &y)) return false;
-        for (std::size_t i = 0; i < a.args.size(); ++i)
-            if (!values(x, a.args[i], y, b.args[i])) return false;
-        return true;
+        const bool as_read = std::equal(a.args.begin(), a.args.end(), b.args.begin(), [&](name_id p, name_id q) { return values(x, p, y, q); });
+        if (as_read || a.kind != loop::stmt_kind::assign || a.args.size() != 2 || !loop::facts(a.op).commutative || budget == 0) return as_read;
+        --budget;
+        return values(x, a.args[0], y, b.args[1]) && values(x, a.args[1], y, b.args[0]);
     }
     bool values(const term& x, name_id a, const term& y, name_id b) {
         for (const auto& [p, q] : paired)
@@ -101,8 +103,8 @@ struct twister {
         return false;
     }
 
-    /// Every single-result map operand over a fold, written into the lift.
-    dependent inlined(const dependent& d) const {
+    /// One single-result map operand over a fold, written into the lift: a value's own map stays an operand.
+    dependent inlined(const dependent& d, term_id which) const {
         dependent out = d;
         out.t.operands.clear();
         std::vector<pure> body;
@@ -111,7 +113,7 @@ struct twister {
         };
         for (term_id o : d.t.operands) {
             const term& m = f[o];
-            const bool over = m.is_map() && m.results.size() == 1 && std::any_of(m.operands.begin(), m.operands.end(), [&](term_id x) { return !f[x].is_map(); });
+            const bool over = o == which && m.is_map() && m.results.size() == 1 && std::any_of(m.operands.begin(), m.operands.end(), [&](term_id x) { return !f[x].is_map(); });
             if (!over) {
                 once(o);
                 continue;
@@ -364,10 +366,12 @@ struct twister {
                 const dependent plain{f[s.term], {}};
                 if (join(s.term, p, plain)) return true;
                 if (const auto h = hoist(plain); h && join(s.term, p, *h)) return true;
-                const dependent in = inlined(plain);
-                if (in.t.operands == plain.t.operands) continue;
-                if (join(s.term, p, in)) return true;
-                if (const auto h = hoist(in); h && join(s.term, p, *h)) return true;
+                for (const term_id which : plain.t.operands) {
+                    const dependent in = inlined(plain, which);
+                    if (in.t.operands == plain.t.operands) continue;
+                    if (join(s.term, p, in)) return true;
+                    if (const auto h = hoist(in); h && join(s.term, p, *h)) return true;
+                }
             }
         }
         return false;
