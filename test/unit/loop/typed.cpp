@@ -54,9 +54,9 @@ BOOST_AUTO_TEST_CASE(a_rescaled_fold_is_the_online_softmax) {
     builder b;
     auto x = b.input<f32, "x">(4);
     auto y = b.output<f32, "y">(1);
-    auto m = b.accumulate<op::maximum>();
-    auto l = b.accumulate<op::add>();
     b.loop(1, [&](axis i) {
+        auto m = b.accumulate<op::maximum>();
+        auto l = b.accumulate<op::add>();
         b.loop(4, [&](axis k) {
             val<f32> s = x(k), one = b.let<f32>(1), top = maximum(m, s);
             auto rescaled = l * exp(m - top);

@@ -7,6 +7,7 @@
 #include <emmy/loop/impl/print.ipp>
 #include <emmy/loop/impl/sample.ipp>
 #include <emmy/loop/impl/single_op.ipp>
+#include <emmy/loop/typed/impl/kernel.ipp>
 #include <emmy/loop/impl/validate.ipp>
 #include <emmy/loop/impl/wire_read.ipp>
 #include <emmy/loop/impl/wire_write.ipp>

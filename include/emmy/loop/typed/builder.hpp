@@ -46,13 +46,14 @@ consteval void check_name() {
 }
 }  // namespace detail
 
-/// An accumulator: a fold of one or several that one loop runs. Its value may be read inside the loop (so far) and after it (final).
+/// An accumulator: a fold of one or several that one loop runs, a loop directly inside the body that declares it. Each run of that body starts it anew.
+/// Its value may be read inside the loop (so far) and after it (final).
 template <op O, scalar T>
 class accumulator {
 public:
     using type = T;
 
-    constexpr explicit accumulator(detail::recorder* in) : in_(in), place_(in->folding.size()) { in->folding.push_back({}); }
+    constexpr explicit accumulator(detail::recorder* in) : in_(in), place_(in->accumulators.size()) { in->accumulators.push_back({.scope = in->scope()}); }
 
     /// acc = O(acc, x); with `base` acc = O(base, x), base a rescaled copy of the accumulator.
     template <operand X>
@@ -64,7 +65,10 @@ public:
         update(x, in_->use(b.owner(), b.handle()));
     }
     constexpr val<T> value() const {
-        return {in_, touched()};
+        detail::folding& a = state();
+        if (!a.folded && in_->scope() == a.scope) in_->complain("an accumulator", "a read before its loop", "one inside or after it");
+        if (!a.folded && a.loop == 0) a.loop = in_->loop_within(a.scope);
+        return {in_, a.made};
     }
 
 private:
@@ -76,24 +80,29 @@ private:
                 return detail::says(place.append(text(O)).view(), X::name, T::name);
             }>();
     }
-    constexpr detail::handle touched() const {
-        detail::handle& h = in_->folding[place_];
-        if (h.name == no_name) {  // named at its first use
-            if (!in_->in_loop()) in_->complain("an accumulator", "a read before its loop", "one inside or after it");
-            h = {in_->fresh_accumulator(), in_->outer_scope(), T::type};
-        }
-        return h;
+    constexpr detail::folding& state() const {
+        detail::folding& a = in_->accumulators[place_];
+        if (a.made.name == no_name) a.made = {in_->fresh_accumulator(), a.scope, T::type};
+        return a;
     }
     template <operand X>
     constexpr void update(const X& x, name_id base) {
         check<typename X::type>();
+        detail::folding& declared = in_->accumulators[place_];
         if (!in_->in_loop()) in_->complain("an accumulator", "an update outside every loop", "one inside the loop that it folds");
+        else if (in_->outer_scope() != declared.scope)
+            in_->complain("an accumulator", in_->scope() == declared.scope ? "an update in the body that declares it" : "an update more than one loop away from its declaration",
+                          "one in a loop directly inside the body that declares it");
+        else if (declared.loop != 0 && declared.loop != in_->scope())
+            in_->complain("an accumulator", declared.folded ? "updates in two loops" : "a read in a loop before the one that folds it", "one loop that folds it (an accumulator for each)");
+        declared.loop = in_->scope();
         const auto v = x.value();
         const name_id args[] = {in_->use(v.owner(), v.handle())}, axes[] = {in_->innermost_axis()};
-        in_->add({.kind = stmt_kind::accum, .op = O, .name = touched().name, .base = base, .args = in_->body.add_names(args), .axes = in_->body.add_names(axes)});
+        in_->add({.kind = stmt_kind::accum, .op = O, .name = state().made.name, .base = base, .args = in_->body.add_names(args), .axes = in_->body.add_names(axes)});
+        in_->accumulators[place_].folded = true;
     }
     detail::recorder* in_;
-    std::size_t place_;  // in recorder::folding
+    std::size_t place_;  // in recorder::accumulators
 };
 
 /// A state that a loop carries from step to step (two slots: a step sees what the step before left). Cells are addressed by axes or 0.
@@ -235,8 +244,9 @@ public:
     }
 
     // --- what was built --------------------------------------------------------------------------------------------
-    /// The first misuse that only the order of calls shows; empty when there is none.
+    /// The first misuse that only the order of calls shows; empty when there is none. What was left out (a store to an output) shows once body() is called.
     constexpr const sentence& misuse() const { return in_->why; }
+    /// Takes the kernel: a statement after it is a misuse.
     constexpr const loop::body& body() const { return closed().body; }
     constexpr std::span<const loop::buffer> inputs() const { return in_->inputs; }
     constexpr std::span<const loop::buffer> outputs() const { return in_->outputs; }
@@ -255,13 +265,14 @@ private:
     constexpr typed::axis axis_of(const extent& size) { return axis(size); }
 
     constexpr const detail::recorder& closed() const {
-        if (in_->body.top.count == 0) in_->finish();
+        in_->finish();
         return *in_;
     }
     template <role Role, scalar T, fixed_string Name, class... Sizes>
     constexpr auto declare(std::vector<loop::buffer>& list, const Sizes&... sizes) {
         detail::check_name<Name>();
-        const name_id name = in_->body.names.intern(Name.view());
+        if (in_->finished()) in_->complain(detail::buffer_place<Role, Name>().view(), "a declaration after the kernel was taken", "one before");
+        const name_id name = in_->given("buffer", Name.view());
         for (const auto* declared : {&in_->inputs, &in_->outputs})
             for (const loop::buffer& b : *declared)
                 if (b.name == name) in_->complain(detail::buffer_place<Role, Name>().view(), "a second declaration", "distinct names");

@@ -11,16 +11,8 @@ constexpr digest128 identity(const builder& b) {
     return b.misuse().empty() ? loop::identity(body, b.inputs(), b.outputs()) : digest128{};
 }
 
-/// The flat form, as read from a file. Errors (user): a misuse that only the order of calls shows.
-inline result<loop::kernel> kernel(const builder& b, std::string name) {
-    if (!b.misuse().empty()) return refuse(fault_kind::user, std::string(b.misuse().view()), "typed kernel " + name);
-    loop::kernel out;
-    out.name = std::move(name);
-    out.body = b.body();
-    out.inputs.assign(b.inputs().begin(), b.inputs().end());
-    out.outputs.assign(b.outputs().begin(), b.outputs().end());
-    return out;
-}
+/// The flat form, as read from a file. Errors (user): a misuse that only the order of calls shows; (input): what loop::validate finds.
+EMMY_DECL result<loop::kernel> kernel(const builder& b, std::string name);
 
 namespace detail {
 struct outcome {
@@ -64,3 +56,7 @@ consteval bool is_kernel() {
 }
 
 }  // namespace emmy::loop::typed
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/loop/typed/impl/kernel.ipp>
+#endif

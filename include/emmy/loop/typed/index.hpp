@@ -16,12 +16,18 @@ struct symbol {
 class extent {
 public:
     constexpr extent(std::integral auto number) : number_(static_cast<std::int64_t>(number)) {}
-    constexpr extent(symbol s) : number_(s.hint), symbol_(s.name) {}
+    constexpr extent(symbol s) : number_(s.hint), symbol_(s.name), is_symbol_(true) {}
 
-    constexpr bool is_number() const { return symbol_.empty(); }
+    constexpr bool is_number() const { return !is_symbol_; }
     constexpr std::int64_t number() const { return number_; }
     constexpr dim in(detail::recorder& to) const {
-        if (!is_number()) return symbol_dim(to.body.names.intern(symbol_), number_);
+        if (is_symbol_) {
+            if (!is_identifier(symbol_)) {
+                bounded_text<160> found("[");
+                to.complain("a symbol", found.append(symbol_.substr(0, 120)).append(']').view(), "a name of letters, digits and underscores");
+            }
+            return symbol_dim(to.given("symbol", symbol_), number_);
+        }
         if (number_ < 1) to.complain("a size", bounded_text<24>().append(number_).view(), "at least 1");
         return number_dim(number_);
     }
@@ -29,6 +35,7 @@ public:
 private:
     std::int64_t number_;
     std::string_view symbol_;
+    bool is_symbol_ = false;
 };
 
 class builder;
