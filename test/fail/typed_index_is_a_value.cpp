@@ -8,7 +8,6 @@ constexpr builder built() {
     builder b;
     [[maybe_unused]] auto x = b.input<i32, "x">(4, 8);
     [[maybe_unused]] auto w = b.input<f32, "w">(4, 8);
-    [[maybe_unused]] auto y = b.output<f32, "y">(4, 8);
     [[maybe_unused]] auto z = b.output<i32, "z">(4, 8);
     b.loop(4, 8, [&](axis i, axis j) {
 #ifdef GOOD

@@ -129,9 +129,11 @@ private:
         std::array<expr_id, Rank> out{};
         for (std::size_t i = 0; i < Rank; ++i) {
             out[i] = indices[i].in(*in_);
-            if (indices[i].may_reach(shape_[i])) {
-                sentence place(detail::buffer_place<Role, Name>().view()), found("an index beyond the end of dimension "), expected;
-                expected.append("one below ").append(shape_[i].number);
+            if (indices[i].comes_below_zero() || indices[i].comes_beyond(shape_[i])) {
+                const bool below = indices[i].comes_below_zero();
+                sentence place(detail::buffer_place<Role, Name>().view()), found(below ? "an index below 0 of dimension " : "an index beyond the end of dimension "), expected;
+                if (below) expected.append("0 or more (choose(p, a, b) takes another index where p says so)");
+                else expected.append("one below ").append(shape_[i].number);
                 in_->complain(place.view(), found.append(i).view(), expected.view());
             }
         }

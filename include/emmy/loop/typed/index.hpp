@@ -56,11 +56,61 @@ private:
     loop::axis axis_;
 };
 
+namespace detail {
+/// The smallest and the largest value of an index, both taken somewhere: a bound that no step comes to is not known, so that no right kernel is refused.
+/// Known for + - * of parts that share no axis and for / and % by a positive literal.
+struct reach {
+    std::int64_t low = 0, high = 0;
+    std::uint64_t axes = 0;  ///< a bit for each; two that share a bit count as one
+    bool known = false;
+    bool dense = false;  ///< every value between them is taken
+
+    static constexpr std::int64_t floor_div(std::int64_t a, std::int64_t by) { return a / by - (a % by < 0); }
+    static constexpr reach of(binary_op op, const reach& a, const reach& b) {
+        constexpr std::int64_t most = std::int64_t{1} << 31;
+        for (const reach* r : {&a, &b})
+            if (!r->known || r->low < -most || r->high > most) return {};
+        if (a.axes & b.axes) return {};
+        reach out{.axes = a.axes | b.axes, .known = true, .dense = a.dense && b.dense};
+        switch (op) {
+            case binary_op::add: out.low = a.low + b.low, out.high = a.high + b.high; return out;
+            case binary_op::subtract: out.low = a.low - b.high, out.high = a.high - b.low; return out;
+            case binary_op::multiply: {
+                const std::int64_t corners[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
+                out.low = out.high = corners[0];
+                for (const std::int64_t c : corners) out.low = c < out.low ? c : out.low, out.high = c > out.high ? c : out.high;
+                out.dense = false;
+                return out;
+            }
+            case binary_op::divide:
+                if (b.low != b.high || b.low < 1) return {};
+                out.low = floor_div(a.low, b.low), out.high = floor_div(a.high, b.low);
+                return out;
+            case binary_op::remainder: {
+                if (b.low != b.high || b.low < 1) return {};
+                const std::int64_t block = floor_div(a.low, b.low) * b.low;
+                if (a.high < block + b.low) {
+                    out.low = a.low - block, out.high = a.high - block;
+                    return out;
+                }
+                if (!a.dense) return {};
+                out.low = 0, out.high = b.low - 1, out.dense = a.high - a.low >= b.low - 1;
+                return out;
+            }
+            default: return {};
+        }
+    }
+};
+}  // namespace detail
+
 /// A whole number made of axes and integers (index_of: and of integer values).
 class index {
 public:
-    constexpr index(std::integral auto number) : literal_(static_cast<std::int64_t>(number)) {}
-    constexpr index(const axis& a) : in_(a.in_), size_(a.axis_.extent), is_axis_(true) {
+    constexpr index(std::integral auto number)
+        : literal_(static_cast<std::int64_t>(number)), reach_{.low = literal_, .high = literal_, .known = true, .dense = true} {}
+    constexpr index(const axis& a) : in_(a.in_) {
+        if (const dim& size = a.axis_.extent; size.kind == dim::form::number)
+            reach_ = {.high = size.number - 1, .axes = std::uint64_t{1} << (a.name() & 63), .known = true, .dense = true};
         if (!in_->axis_is_open(a.name())) in_->complain(in_->body.text(a.name()), "a use outside its loop", "one inside it");
         id_ = in_->body.exprs.name(a.name());
     }
@@ -73,17 +123,16 @@ public:
         if (in_ != &to) to.complain("an index", "a handle of another builder", "one of the same builder");
         return id_;
     }
-    /// Whether it stays below a dimension's size, as far as plain axes and integers tell.
-    constexpr bool may_reach(const dim& size) const {
-        if (size.kind != dim::form::number) return false;
-        if (in_ == nullptr) return literal_ < 0 || literal_ >= size.number;
-        return is_axis_ && size_.kind == dim::form::number && size_.number > size.number;
-    }
+    /// Whether some step surely takes it below 0, or to a dimension's static size or beyond.
+    constexpr bool comes_below_zero() const { return reach_.known && reach_.low < 0; }
+    constexpr bool comes_beyond(const dim& size) const { return reach_.known && size.kind == dim::form::number && reach_.high >= size.number; }
 
     static constexpr index make(binary_op op, const index& a, const index& b) {
         detail::recorder* in = a.in_ ? a.in_ : b.in_;
         const expr_id left = a.in(*in), right = b.in(*in);
-        return {in, in->body.exprs.binary(op, left, right)};
+        index out(in, in->body.exprs.binary(op, left, right));
+        out.reach_ = detail::reach::of(op, a.reach_, b.reach_);
+        return out;
     }
 
 private:
@@ -91,8 +140,7 @@ private:
     detail::recorder* in_ = nullptr;
     expr_id id_ = no_expr;
     std::int64_t literal_ = 0;
-    dim size_;
-    bool is_axis_ = false;
+    detail::reach reach_;
 };
 
 /// What a Select asks: a comparison of indices, or several joined.

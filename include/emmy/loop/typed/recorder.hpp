@@ -25,7 +25,7 @@ struct handle {
 
 /// An accumulator: the loop that folds it stands directly in the body that declares it, so that what one step leaves is what the next adds to.
 struct folding {
-    handle made;              ///< named at its first use
+    handle made{};            ///< named at its first use
     std::uint32_t scope = 0;  ///< of its declaration
     std::uint32_t loop = 0;   ///< scope of the loop that folds it, or that reads it first; 0 = none yet
     bool folded = false;
