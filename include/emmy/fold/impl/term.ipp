@@ -87,21 +87,24 @@ struct origin {
     bool a = false, others = false;
     term_id component_of = no_term;  // where the value is a component outright
 };
-inline origin origin_of(const forest& f, const term& t, name_id n, term_id a, int depth = 0) {
-    if (const pure* s = defined(t, n)) {
-        origin out;
-        if (depth > 512) return {true, true, no_term};
-        for (name_id r : f.reads(*s)) {
-            const origin o = origin_of(f, t, r, a, depth + 1);
-            out.a |= o.a, out.others |= o.others;
+inline origin origin_of(const forest& f, const term& t, name_id n, term_id a) {
+    origin out;
+    std::vector<name_id> cone{n};  // each value once
+    for (std::size_t i = 0; i < cone.size(); ++i) {
+        if (const pure* s = defined(t, cone[i])) {
+            for (name_id r : f.reads(*s)) add_once(cone, r);
+            for (name_id c : f.coordinates(*s))
+                if (!has(f[a].free, c)) out.others = true;
+            continue;
         }
-        for (name_id c : f.coordinates(*s))
-            if (!has(f[a].free, c)) out.others = true;
-        return out;
+        for (term_id o : t.operands)
+            if (has(f.components(f[o]), cone[i])) {
+                out.a |= o == a, out.others |= o != a && !f[o].free.empty();
+                if (i == 0) out.component_of = o;
+                break;
+            }
     }
-    for (term_id o : t.operands)
-        if (has(f.components(f[o]), n)) return {o == a, o != a && !f[o].free.empty(), o};
-    return {};
+    return out;
 }
 /// Does the last index of the (single) load behind a term name this axis; maps: any of their loads reached.
 inline bool axis_last(const forest& f, term_id id, name_id axis) {

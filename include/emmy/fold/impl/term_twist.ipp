@@ -85,21 +85,27 @@ struct twister {
     forest& f;
 
     bool varies(const term& t, name_id n) const {
-        if (const pure* s = defined(t, n)) {
-            if (has(f.coordinates(*s), t.axis.name)) return true;
-            for (name_id r : f.reads(*s))
-                if (varies(t, r)) return true;
-            return false;
+        std::vector<name_id> cone{n};  // each value once
+        for (std::size_t i = 0; i < cone.size(); ++i) {
+            if (const pure* s = defined(t, cone[i])) {
+                if (has(f.coordinates(*s), t.axis.name)) return true;
+                for (name_id r : f.reads(*s)) add_once(cone, r);
+                continue;
+            }
+            for (term_id o : t.operands)
+                if (has(f.components(f[o]), cone[i]) && has(f[o].free, t.axis.name)) return true;
         }
-        for (term_id o : t.operands)
-            if (has(f.components(f[o]), n)) return has(f[o].free, t.axis.name);
         return false;
     }
     bool reaches(term_id from, term_id what) const {
-        if (from == what) return true;
-        if (from < what) return false;
-        for (term_id o : f[from].operands)
-            if (reaches(o, what)) return true;
+        std::set<term_id> seen{from};  // each term once; operands have smaller ids
+        for (std::vector<term_id> todo{from}; !todo.empty();) {
+            const term_id at = todo.back();
+            todo.pop_back();
+            if (at == what) return true;
+            for (term_id o : f[at].operands)
+                if (o >= what && seen.insert(o).second) todo.push_back(o);
+        }
         return false;
     }
 
