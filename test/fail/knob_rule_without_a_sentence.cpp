@@ -1,4 +1,4 @@
-// expect: rule
+// expect: rule S1: found no means, expected a sentence for people
 #include "fail/own_families.hpp"
 
 struct SILENT {
@@ -8,7 +8,7 @@ struct SILENT {
 };
 
 #ifdef GOOD
-using it = rules<R1>;
+constexpr auto it = rules<R1>::size;
 #else
-using it = rules<SILENT>;
+constexpr auto it = rules<SILENT>::size;
 #endif

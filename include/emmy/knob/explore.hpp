@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 /// Trying many rows of a fork: what a test of a lowering or of a generator does. No test framework here; emmy/explore.hpp is for Boost.Test.
@@ -125,10 +126,20 @@ struct space_fork {
 
 }  // namespace detail
 
+namespace detail {
+template <class Row, class Check>
+consteval bool checks_rows() {
+    using answer = std::remove_cvref_t<decltype(std::declval<Check&>()(std::declval<const Row&>()))>;
+    if constexpr (std::is_convertible_v<answer, result<void>> && !std::is_same_v<answer, bool>) return true;
+    else return say<[] { return bounded_text<240>("explore: found a check that returns ").append(std::is_same_v<answer, bool> ? "bool" : "another type").append(", expected result<void> (its error says why a row fails)"); }>();
+}
+}  // namespace detail
+
 /// Asks `check(row) -> result<void>` about rows of a space (again while the shortest pin is looked for).
 /// Errors (user): a pin that does not parse, or that leaves no row.
 template <row_space S, class Check>
 result<exploration> explore(const S& s, Check&& check, const explore_options& how = {}) {
+    static_assert(detail::checks_rows<row_of<S>, Check>());
     pinned<row_of<S>> pins;
     if (!how.pin.empty()) {
         const auto read = pinned<row_of<S>>::parse(how.pin);

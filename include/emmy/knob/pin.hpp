@@ -1,5 +1,6 @@
 #pragma once
 #include <emmy/knob/agree.hpp>
+#include <emmy/knob/entries.hpp>
 #include <emmy/knob/families.hpp>
 #include <emmy/knob/routing_row.hpp>
 #include <emmy/knob/schedule_row.hpp>
@@ -46,7 +47,7 @@ struct pin {
 template <class Registry = built_in>
 result<pin> parse_pin(std::string_view key, std::string_view value);
 
-/// KEY=VALUE{,KEY=VALUE}, blanks around entries allowed, no text = no pins. A repeated pin counts once.
+/// KEY=VALUE{,KEY=VALUE}; blanks separate entries too, as tools print rows; no text = no pins. A repeated pin counts once.
 class pin_list {
 public:
     /// Errors (user): as parse_pin; an entry without =; one key with two values.

@@ -1,4 +1,6 @@
 #pragma once
+#include <emmy/knob/compiler.hpp>
+
 #include <emmy/core/fixed_string.hpp>
 #include <emmy/core/result.hpp>
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/knob/entries.hpp>
 #include <emmy/knob/families.hpp>
 #include <emmy/knob/route.hpp>
 
@@ -125,6 +126,17 @@ public:
             if (const auto why = out.put(key, value)) return emmy::refuse(*why);
         if (check == row_check::under_own_work) EMMY_CHECK_OK(out.fits_own_work());
         return out;
+    }
+    /// The same from a text: "WORK=t16,REDUCE=coop", or "REDUCE=coop WORK=t16" as tools print rows. No text = the empty row.
+    static result<schedule_row> parse(std::string_view text, row_check check = row_check::under_own_work) {
+        std::vector<knob_pair> pairs;
+        detail::entry_list entries(text);
+        while (const auto entry = entries.next()) {
+            const std::size_t equals = entry->find('=');
+            if (equals == std::string_view::npos) return emmy::refuse(refusal{"row", *entry, "KEY=VALUE", static_cast<std::uint32_t>(entry->size())});
+            pairs.push_back({entry->substr(0, equals), entry->substr(equals + 1)});
+        }
+        return parse(std::span<const knob_pair>(pairs), check);
     }
 
     /// The choice of a family (at a site; the default is the bare key); nothing where the row has none.

@@ -128,4 +128,20 @@ BOOST_AUTO_TEST_CASE(families_of_ones_own_are_pinned_the_same_way) {
     BOOST_TEST(!pin_list::parse("VEC=4").has_value());  // not a built-in one
 }
 
+BOOST_AUTO_TEST_CASE(rows_and_pins_read_what_tools_print) {
+    const auto printed = schedule_row::parse("REDUCE=coop  RASTER= WORK=t16"), written = schedule_row::parse(" WORK=t16, REDUCE=coop,RASTER= ");
+    BOOST_REQUIRE(printed.has_value() && written.has_value());
+    BOOST_TEST((*printed == *written));
+    BOOST_TEST(printed->size() == 3u);
+    BOOST_TEST(schedule_row::parse("")->empty());
+    BOOST_TEST(schedule_row::parse("WORK=t16 REDUCE").error().line() == "row: found [REDUCE], expected KEY=VALUE at offset 6");
+    BOOST_TEST(schedule_row::parse("WORK=t16,").error().line() == "row: found [], expected KEY=VALUE at offset 0");
+    BOOST_TEST(schedule_row::parse("WORK=t16 WORK=t16").error().line() == "WORK: found the key twice, expected it once");
+    BOOST_TEST(!schedule_row::parse("TILE=f1").has_value());  // under no WORK
+    const auto pins = pin_list::parse("REDUCE=coop WORK=t16\tFAST_MATH=1");
+    BOOST_REQUIRE(pins.has_value());
+    BOOST_TEST(pins->size() == 3u);
+    BOOST_TEST(pin_list::parse("WORK=t16 TILE").error().line() == "pins: found [TILE], expected KEY=VALUE at offset 9");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,7 +1,7 @@
 // Rules: the page that lists them, and one sentence for compilers and run time. What each refuses: test/fail/knob_rule_*.cpp, which
 // hold the same sentences.
 #include <emmy/knob.hpp>
-#include <emmy/knob/rule/page.hpp>
+#include <support/rule_page.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -99,6 +99,15 @@ BOOST_AUTO_TEST_CASE(typed_rows_and_schedule_rows_are_judged_alike) {
     });
     BOOST_TEST(legal_rows > 0u);
     BOOST_TEST((space % holds<gpu::row_rules>(sm90)).size() == legal_rows);
+}
+
+BOOST_AUTO_TEST_CASE(a_finished_row_is_judged_by_its_form_too) {
+    const schedule_row bare = *schedule_row::parse("TILE=f4");
+    BOOST_TEST(bool(check<gpu::row_rules>(bare, sm90)));
+    const verdict finished = check<gpu::schedule_rules>(bare, sm90);
+    BOOST_TEST(!bool(finished));
+    BOOST_TEST(finished.why.sentence().view() == "W1 row: found [no WORK], expected WORK and RASTER in every complete row");
+    BOOST_TEST(gpu::schedule_rules::size == gpu::row_rules::size + form_rules::size);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,5 @@
 #pragma once
-#include <emmy/knob/catalog/own.hpp>
+#include <emmy/knob/catalog/built_in.hpp>
 
 /// What a card is offered: the lists of each fork, in the order in which they are offered. One definition: literal in a static_assert,
 /// or for a card that is known at run time.

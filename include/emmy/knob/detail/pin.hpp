@@ -61,11 +61,6 @@ inline result<void> read_address(pin& out, std::string_view key, std::string_vie
     out.address = rest;
     return {};
 }
-inline std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    return text;
-}
 
 }  // namespace detail
 
@@ -110,16 +105,13 @@ inline result<void> pin_list::add(pin p) {
 template <class Registry>
 result<pin_list> pin_list::parse(std::string_view text) {
     pin_list out;
-    if (detail::trimmed(text).empty()) return out;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', begin), text.size());
-        const std::string_view entry = detail::trimmed(text.substr(begin, comma - begin));
-        const std::size_t equals = entry.find('=');
+    detail::entry_list entries(text);
+    while (const auto entry = entries.next()) {
+        const std::size_t equals = entry->find('=');
         if (equals == std::string_view::npos || equals == 0)
-            return emmy::refuse(refusal{"pins", entry, "KEY=VALUE", static_cast<std::uint32_t>(begin)}.as(fault_kind::user));
-        EMMY_TRY(one, parse_pin<Registry>(entry.substr(0, equals), entry.substr(equals + 1)));
+            return emmy::refuse(refusal{"pins", *entry, "KEY=VALUE", static_cast<std::uint32_t>(entries.offset())}.as(fault_kind::user));
+        EMMY_TRY(one, parse_pin<Registry>(entry->substr(0, equals), entry->substr(equals + 1)));
         EMMY_CHECK_OK(out.add(std::move(one)));
-        begin = comma + 1;
     }
     return out;
 }

@@ -39,16 +39,18 @@ struct finding {
     bool bad = false;
 
     constexpr explicit operator bool() const { return bad; }
+    /// "K1 WORK: threads of a block is 2048, must be at most 1024", "K5 RASTER: found [gm8], expected a tiled contraction".
+    constexpr bounded_text<480> sentence() const {
+        constexpr std::string_view relations[] = {"at most ", "at least ", "a multiple of ", ""};
+        bounded_text<480> out(id);
+        out.append(id.empty() ? "" : " ").append(knob).append(": ");
+        if (how == relation::words) return out.append("found [").append(found.view()).append("], expected ").append(expected);
+        return out.append(what).append(" is ").append(value).append(", must be ").append(relations[static_cast<int>(how)]).append(bound);
+    }
 };
 
-/// "K1 WORK: threads of a block is 2048, must be at most 1024", "K5 RASTER: found [gm8], expected a tiled contraction".
-constexpr bounded_text<480> sentence(const finding& f) {
-    constexpr std::string_view relations[] = {"at most ", "at least ", "a multiple of ", ""};
-    bounded_text<480> out(f.id);
-    out.append(f.id.empty() ? "" : " ").append(f.knob).append(": ");
-    if (f.how == relation::words) return out.append("found [").append(f.found.view()).append("], expected ").append(f.expected);
-    return out.append(f.what).append(" is ").append(f.value).append(", must be ").append(relations[static_cast<int>(f.how)]).append(f.bound);
-}
+/// The same as a free function.
+constexpr bounded_text<480> sentence(const finding& f) { return f.sentence(); }
 
 /// Nothing to say.
 inline constexpr finding fine{};

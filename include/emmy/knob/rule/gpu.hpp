@@ -1,6 +1,6 @@
 #pragma once
 #include <emmy/knob/families.hpp>
-#include <emmy/knob/rule/rule.hpp>
+#include <emmy/knob/rule/form.hpp>
 #include <emmy/knob/target.hpp>
 
 /// Legality of a schedule row on a card, as far as the row alone decides it. What a kernel adds (sizes, operands, axes) comes as further
@@ -166,8 +166,10 @@ struct G6 {
     }
 };
 
-/// What the row and the card decide.
+/// What the row and the card decide. A row that lacks a family passes, as if it were at OFF there: of a finished row ask schedule_rules.
 using row_rules = rules<K1, K2, K3, K4, K5, K6, R1, R6, A1, T3, T3r, G1, G2, G3, G4, G6>;
+/// The same of a finished row: its form first.
+using schedule_rules = joined<form_rules, row_rules>;
 
 // Catalog: what is offered, not what is legal.
 
@@ -198,20 +200,3 @@ struct C3 {
 using catalog_rules = rules<C1, C2, C3>;
 
 }  // namespace emmy::knob::gpu
-
-namespace emmy::knob {
-
-// The form of a row, whatever the target.
-
-struct W1 {
-    static constexpr std::string_view id = "W1", means = "A complete schedule row has WORK and RASTER, and a TILE or REDUCE where it has STAGE.";
-    using reads = schedule_row;
-    static constexpr finding test(const schedule_row& r) {
-        const auto why = r.why_incomplete();
-        if (!why) return fine;
-        return {{}, why->place, {}, 0, 0, relation::words, value_text(why->found), why->expected, true};
-    }
-};
-using form_rules = rules<W1>;
-
-}  // namespace emmy::knob

@@ -76,10 +76,12 @@ template <rule R, class Target, class Kernel, row_space S, class Place, class...
 constexpr auto push_rule_at(const S& s, const Target& target, const Kernel& kernel, place_list<Place, Places...>) {
     using reads = typename reads_of_row<row_of<S>, typename R::reads, Place>::type;
     if constexpr (reads::size == 0 && R::reads::size != 0) say<[] { return reads_nothing_here<row_of<S>, R>(); }>();
+    static_assert(can_be_asked<R, std::remove_cvref_t<decltype(values_at<typename R::reads, Place>::of(std::declval<const reads&>()))>, Target, Kernel>());
     return push_rule<R>(push(s, rule_filter<R, Place, reads, Target, Kernel>{target, kernel}), target, kernel, place_list<Places...>{});
 }
 template <rule R, row_space S, class Target, class Kernel>
 constexpr auto push_rule(const S& s, const Target& target, const Kernel& kernel) {
+    if constexpr (std::same_as<typename R::reads, schedule_row>) static_assert(can_be_asked<R, schedule_row, Target, Kernel>());
     if constexpr (std::same_as<typename R::reads, schedule_row>) return push(s, rule_filter<R, bare_place, row_of<S>, Target, Kernel>{target, kernel});
     else return push_rule<R>(s, target, kernel, typename places<row_of<S>, typename R::reads>::type{});
 }
@@ -94,6 +96,7 @@ constexpr auto push_rules(const S& s, const bound_rules<Target, Kernel, R, Rs...
 
 template <class Target, class Kernel, class... Rs>
 struct bound_of {
+    static_assert((is_a_rule<Rs>() && ...));
     using type = bound_rules<Target, Kernel, Rs...>;
 };
 template <class Target, class Kernel, rule... Rs>

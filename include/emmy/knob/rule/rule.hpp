@@ -6,6 +6,8 @@
 
 #include <array>
 #include <concepts>
+#include <type_traits>
+#include <utility>
 
 namespace emmy::knob {
 
@@ -41,9 +43,47 @@ template <class R, class Row, class... Context>
 concept testable = requires(const Row& r, const Context&... context) {
     { R::test(r, context...) } -> std::same_as<finding>;
 };
+/// The same, whatever it gives.
+template <class R, class Row, class... Context>
+concept askable = requires(const Row& r, const Context&... context) { R::test(r, context...); };
+
+template <class R, class Row, class... Context>
+constexpr std::string_view what_it_gives() {
+    using type = std::remove_cvref_t<decltype(R::test(std::declval<const Row&>(), std::declval<const Context&>()...))>;
+    return std::is_same_v<type, bool> ? "bool" : std::is_void_v<type> ? "nothing" : "another type";
+}
+/// Why a rule cannot be asked with what it is given; no text where it can.
+template <class R, class Row, class Target, class Kernel>
+constexpr bounded_text<320> why_not_asked() {
+    bounded_text<320> out;
+    if constexpr (testable<R, Row> || testable<R, Row, Target> || testable<R, Row, Target, Kernel>) return out;
+    out.append("rule ").append(std::string_view(R::id)).append(": its test ");
+    constexpr std::string_view finding_expected = ", expected a finding (at_most, need, ...)";
+    if constexpr (askable<R, Row>) return out.append("returns ").append(what_it_gives<R, Row>()).append(finding_expected);
+    else if constexpr (askable<R, Row, Target>) return out.append("returns ").append(what_it_gives<R, Row, Target>()).append(finding_expected);
+    else if constexpr (askable<R, Row, Target, Kernel>) return out.append("returns ").append(what_it_gives<R, Row, Target, Kernel>()).append(finding_expected);
+    else return out.append("takes more than it was given, expected check<rules>(row, target, kernel), or holds<rules>(target, kernel)");
+}
+template <class R, class Row, class Target, class Kernel>
+consteval bool can_be_asked() {
+    if constexpr (!why_not_asked<R, Row, Target, Kernel>().empty()) return say<[] { return why_not_asked<R, Row, Target, Kernel>(); }>();
+    else return true;
+}
+
+/// What a type lacks to be a rule; no text where it is one.
 template <class R>
-constexpr bounded_text<240> asks_for_more() {
-    return bounded_text<240>("rule ").append(std::string_view(R::id)).append(": its test takes more than it was given, expected check<rules>(row, target, kernel)");
+constexpr bounded_text<240> why_not_rule() {
+    bounded_text<240> out("rule");
+    if constexpr (requires { { R::id } -> std::convertible_to<std::string_view>; }) out.append(' ').append(std::string_view(R::id));
+    else return out.append(": found no id, expected a static text id");
+    if constexpr (rule<R>) return {};
+    else if constexpr (!requires { { R::means } -> std::convertible_to<std::string_view>; }) return out.append(": found no means, expected a sentence for people");
+    else return out.append(": found no reads, expected row<families> or schedule_row");
+}
+template <class R>
+consteval bool is_a_rule() {
+    if constexpr (!why_not_rule<R>().empty()) return say<[] { return why_not_rule<R>(); }>();
+    else return true;
 }
 
 /// The rule's own test on one row of what it reads; without the id.
@@ -56,7 +96,7 @@ constexpr finding raw_finding(const Row& r, [[maybe_unused]] const Target& targe
     } else if constexpr (testable<R, Row, Target, Kernel>) {
         return R::test(r, target, kernel);
     } else {
-        say<[] { return asks_for_more<R>(); }>();
+        can_be_asked<R, Row, Target, Kernel>();
         return {};
     }
 }
@@ -93,10 +133,11 @@ struct finding_list {
 };
 
 /// An ordered list of rules. Findings are reported in this order, whatever order a space finds cheapest.
-template <rule... Rs>
+template <class... Rs>
 struct rules {
+    static_assert((detail::is_a_rule<Rs>() && ...));
     static constexpr std::size_t size = sizeof...(Rs);
-    template <rule... More>
+    template <class... More>
     using with = rules<Rs..., More...>;
 
     /// The first finding.
@@ -121,11 +162,26 @@ struct rules {
     static constexpr void each(Function&& f) { (f.template operator()<Rs>(), ...); }
 };
 
+namespace detail {
+template <class... Lists>
+struct join_rules;
+template <class... As>
+struct join_rules<rules<As...>> {
+    using type = rules<As...>;
+};
+template <class... As, class... Bs, class... Lists>
+struct join_rules<rules<As...>, rules<Bs...>, Lists...> : join_rules<rules<As..., Bs...>, Lists...> {};
+}  // namespace detail
+
+/// The rules of several lists, one list after another.
+template <class... Lists>
+using joined = typename detail::join_rules<Lists...>::type;
+
 /// The answer of check(): true = legal; else why.
 struct verdict {
     finding why;
     constexpr explicit operator bool() const { return !why; }
-    constexpr bounded_text<480> sentence() const { return knob::sentence(why); }
+    constexpr bounded_text<480> sentence() const { return why.sentence(); }
     /// Error (user): the sentence.
     operator result<void>() const {
         if (why) return emmy::refuse(fault_kind::user, std::string(sentence().view()));

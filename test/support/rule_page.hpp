@@ -34,6 +34,7 @@ inline std::string rule_page() {
            "whole row is asked once. `check<rules>(row, target, kernel)` answers at run time, `legal<rules, row, target>` at compile time, with the same sentence.\n\n"
            "## The form of a row: `form_rules`\n\n" + rule_table<form_rules>() +
            "\n## A row on a card: `gpu::row_rules`\n\n" + rule_table<gpu::row_rules>() +
+           "\nA row that lacks a family is judged as if the family were at OFF, so a row without WORK and RASTER passes: of a finished row ask\n`gpu::schedule_rules`, which is `form_rules`, then `gpu::row_rules`.\n" +
            "\n## What catalogs offer: `gpu::catalog_rules`\n\nA row beyond these is legal, but never offered.\n\n" + rule_table<gpu::catalog_rules>();
 }
 
