@@ -12,7 +12,7 @@ constexpr builder built() {
 #ifdef GOOD
         y(i, j) = x(i, j);
 #else
-        buffer<role::input, f32, 2, "w"> w;
+        buffer<direction::input, f32, 2, "w"> w;
         y(i, j) = w(i, j);
 #endif
     });

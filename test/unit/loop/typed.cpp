@@ -43,6 +43,21 @@ BOOST_AUTO_TEST_CASE(a_rescaled_fold_is_the_online_softmax) {
     BOOST_TEST(out == (reals{4}), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(loops_nest_to_any_depth) {
+    builder b, c;
+    for (builder* to : {&b, &c}) {
+        auto x = to->input<f32, "x">(2, 3, 2, 2);
+        auto y = to->output<f32, "y">(2, 2, 3, 2);
+        if (to == &b)
+            b.loop(2, 3, 2, 2, [&](axis i, axis j, axis k, axis l) { y(k, l, j, i) = x(i, j, k, l); });
+        else
+            c.loop(2, 3, [&](axis i, axis j) { c.loop(2, 2, [&](axis k, axis l) { y(k, l, j, i) = x(i, j, k, l); }); });
+    }
+    BOOST_TEST(loop::kernel_text(good(b)) == loop::kernel_text(good(c)));
+    BOOST_TEST(outputs(good(b), {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}}) ==
+                   (reals{0, 12, 4, 16, 8, 20, 1, 13, 5, 17, 9, 21, 2, 14, 6, 18, 10, 22, 3, 15, 7, 19, 11, 23}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(gathers_selects_and_shares) {
     builder b;
     auto table = b.input<f32, "table">(5, 2);

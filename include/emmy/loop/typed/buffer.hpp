@@ -6,13 +6,13 @@
 /// Buffers of a kernel: what it reads and what it writes are different types.
 namespace emmy::loop::typed {
 
-enum class role : std::uint8_t { input, output };
-constexpr std::string_view name_of(role r) { return r == role::input ? "input" : "output"; }
+enum class direction : std::uint8_t { input, output };
+constexpr std::string_view name_of(direction d) { return d == direction::input ? "input" : "output"; }
 
 namespace detail {
-template <role Role, fixed_string Name>
+template <direction Direction, fixed_string Name>
 constexpr sentence buffer_place() {
-    sentence out(name_of(Role));
+    sentence out(name_of(Direction));
     out.append(' ').append(Name.view());
     return out;
 }
@@ -27,7 +27,7 @@ constexpr sentence says(std::string_view place, std::string_view found, std::str
 ///   y(i, j) = v;             v has the type of y
 ///   y(i, j) = rounded(v);    the store rounds
 ///   y(i, j) += v;            adds atomically into zeroed memory
-template <role Role, scalar T, std::size_t Rank, fixed_string Name>
+template <direction Direction, scalar T, std::size_t Rank, fixed_string Name>
 class element {
 public:
     using type = T;
@@ -37,8 +37,8 @@ public:
     element& operator=(const element&) = delete;  // store a value, not an element of the same buffer
 
     constexpr val<T> value() const {
-        if constexpr (Role != role::input)
-            say<[] { return detail::says(detail::buffer_place<Role, Name>().view(), "a read of an output", "an input to read from"); }>();
+        if constexpr (Direction != direction::input)
+            say<[] { return detail::says(detail::buffer_place<Direction, Name>().view(), "a read of an output", "an input to read from"); }>();
         return {in_, in_->load(buffer_, T::type, at_)};
     }
     constexpr operator val<T>() const { return value(); }
@@ -55,28 +55,28 @@ public:
 private:
     template <scalar From>
     static constexpr const val<From>& check_type(const val<From>& x) {
-        if constexpr (Role == role::output && !std::is_same_v<From, T>)
+        if constexpr (Direction == direction::output && !std::is_same_v<From, T>)
             say<[] {
                 sentence expected(T::name);
                 expected.append(" (rounded rounds in the store, cast<").append(T::name).append("> before it)");
-                return detail::says(detail::buffer_place<Role, Name>().view(), From::name, expected.view());
+                return detail::says(detail::buffer_place<Direction, Name>().view(), From::name, expected.view());
             }>();
         return x;
     }
     template <scalar From>
     static constexpr const val<From>& check_rounding(const val<From>& x) {
-        if constexpr (Role == role::output && (!is_floating(From::type) || !is_floating(T::type)))
+        if constexpr (Direction == direction::output && (!is_floating(From::type) || !is_floating(T::type)))
             say<[] {
                 sentence found("rounded ");
                 found.append(From::name).append(" for ").append(T::name);
-                return detail::says(detail::buffer_place<Role, Name>().view(), found.view(), "floating types (cast converts)");
+                return detail::says(detail::buffer_place<Direction, Name>().view(), found.view(), "floating types (cast converts)");
             }>();
         return x;
     }
     template <scalar From>
     constexpr void store(const val<From>& x, bool atomic) const {
-        if constexpr (Role != role::output)
-            say<[] { return detail::says(detail::buffer_place<Role, Name>().view(), "a store to an input", "an output to store to"); }>();
+        if constexpr (Direction != direction::output)
+            say<[] { return detail::says(detail::buffer_place<Direction, Name>().view(), "a store to an input", "an output to store to"); }>();
         const name_id values[] = {in_->use(x.owner(), x.handle())};
         in_->add({.kind = stmt_kind::write, .atomic = atomic, .buffer = buffer_, .args = in_->body.add_names(values), .index = in_->body.add_expressions(at_)});
     }
@@ -86,7 +86,7 @@ private:
 };
 
 /// A declared buffer. Made by builder::input and builder::output.
-template <role Role, scalar T, std::size_t Rank, fixed_string Name>
+template <direction Direction, scalar T, std::size_t Rank, fixed_string Name>
 class buffer {
 public:
     template <class U = T>
@@ -95,20 +95,20 @@ public:
         if constexpr (std::is_same_v<U, T>)
             say<[] {
                 sentence expected("builder::");
-                expected.append(name_of(Role)).append("<").append(U::name).append(", name>(sizes)");
-                return detail::says(detail::buffer_place<Role, Name>().view(), "no declaration", expected.view());
+                expected.append(name_of(Direction)).append("<").append(U::name).append(", name>(sizes)");
+                return detail::says(detail::buffer_place<Direction, Name>().view(), "no declaration", expected.view());
             }>();
     }
     constexpr buffer(detail::recorder* in, name_id name, const std::array<dim, Rank>& shape) : in_(in), name_(name), shape_(shape) {}
 
     template <class... Indices>
-    constexpr element<Role, T, Rank, Name> operator()(const Indices&... indices) const {
+    constexpr element<Direction, T, Rank, Name> operator()(const Indices&... indices) const {
         if constexpr (sizeof...(Indices) != Rank)
             say<[] {
                 sentence found, expected;
                 found.append(sizeof...(Indices)).append(sizeof...(Indices) == 1 ? " index" : " indices");
                 expected.append(Rank).append(", its rank");
-                return detail::says(detail::buffer_place<Role, Name>().view(), found.view(), expected.view());
+                return detail::says(detail::buffer_place<Direction, Name>().view(), found.view(), expected.view());
             }>();
         else if constexpr (!(std::is_convertible_v<Indices, index> && ...))
             say<[] {
@@ -117,7 +117,7 @@ public:
                 while (fits[at]) ++at;
                 sentence found("a value as index ");
                 found.append(at);
-                return detail::says(detail::buffer_place<Role, Name>().view(), found.view(), "axes and integers (index_of reads an integer value)");
+                return detail::says(detail::buffer_place<Direction, Name>().view(), found.view(), "axes and integers (index_of reads an integer value)");
             }>();
         else
             return at(std::array<index, Rank>{index(indices)...});
@@ -125,13 +125,14 @@ public:
     }
 
 private:
-    constexpr element<Role, T, Rank, Name> at(const std::array<index, Rank>& indices) const {
+    constexpr element<Direction, T, Rank, Name> at(const std::array<index, Rank>& indices) const {
         std::array<expr_id, Rank> out{};
         for (std::size_t i = 0; i < Rank; ++i) {
             out[i] = indices[i].in(*in_);
             if (indices[i].comes_below_zero() || indices[i].comes_beyond(shape_[i])) {
                 const bool below = indices[i].comes_below_zero();
-                sentence place(detail::buffer_place<Role, Name>().view()), found(below ? "an index below 0 of dimension " : "an index beyond the end of dimension "), expected;
+                sentence place(detail::buffer_place<Direction, Name>().view()), expected;
+                sentence found(below ? "an index below 0 of dimension " : "an index beyond the end of dimension ");
                 if (below) expected.append("0 or more (choose(p, a, b) takes another index where p says so)");
                 else expected.append("one below ").append(shape_[i].number);
                 in_->complain(place.view(), found.append(i).view(), expected.view());

@@ -2,6 +2,8 @@
 #include <emmy/loop/typed/ops.hpp>
 
 #include <string>
+#include <tuple>
+#include <utility>
 
 /// Kernels as ordinary constexpr functions.
 namespace emmy::loop::typed {
@@ -153,9 +155,9 @@ public:
 
     // --- buffers: row-major, sizes in elements -------------------------------------------------------------------
     template <scalar T, fixed_string Name, class... Sizes>
-    constexpr auto input(const Sizes&... sizes) { return declare<role::input, T, Name>(in_->inputs, sizes...); }
+    constexpr auto input(const Sizes&... sizes) { return declare<direction::input, T, Name>(in_->inputs, sizes...); }
     template <scalar T, fixed_string Name, class... Sizes>
-    constexpr auto output(const Sizes&... sizes) { return declare<role::output, T, Name>(in_->outputs, sizes...); }
+    constexpr auto output(const Sizes&... sizes) { return declare<direction::output, T, Name>(in_->outputs, sizes...); }
 
     // --- loops ---------------------------------------------------------------------------------------------------
     /// An axis that several loops walk.
@@ -179,6 +181,14 @@ public:
     template <class Body>
     constexpr void loop(const extent& outer, const extent& inner, Body&& body) {
         loop(outer, [&](const typed::axis& i) { loop(inner, [&](const typed::axis& j) { body(i, j); }); });
+    }
+    /// Three and more, each inside the one before: loop(a, b, c, [&](axis i, axis j, axis k) { … }).
+    template <class... Rest>
+        requires(sizeof...(Rest) > 1)
+    constexpr void loop(const extent& first, const extent& second, Rest&&... sizes_and_body) {
+        [&]<std::size_t... I>(std::index_sequence<I...>, auto&& all) {
+            nest(std::array<extent, sizeof...(I) + 2>{first, second, std::get<I>(all)...}, std::get<sizeof...(I)>(all));
+        }(std::make_index_sequence<sizeof...(Rest) - 1>(), std::forward_as_tuple(sizes_and_body...));
     }
 
     // --- folds: the value of `body` over all steps ----------------------------------------------------------------
@@ -261,6 +271,11 @@ private:
         const dtype list[] = {T::type};
         return infer_select(list);
     }
+    template <std::size_t Count, class Body, class... Axes>
+    constexpr void nest(const std::array<extent, Count>& sizes, Body& body, const Axes&... open) {
+        if constexpr (sizeof...(Axes) == Count) body(open...);
+        else loop(sizes[sizeof...(Axes)], [&](const typed::axis& next) { nest(sizes, body, open..., next); });
+    }
     constexpr typed::axis axis_of(const typed::axis& a) { return a; }
     constexpr typed::axis axis_of(const extent& size) { return axis(size); }
 
@@ -268,17 +283,17 @@ private:
         in_->finish();
         return *in_;
     }
-    template <role Role, scalar T, fixed_string Name, class... Sizes>
+    template <direction Direction, scalar T, fixed_string Name, class... Sizes>
     constexpr auto declare(std::vector<loop::buffer>& list, const Sizes&... sizes) {
         detail::check_name<Name>();
-        if (in_->finished()) in_->complain(detail::buffer_place<Role, Name>().view(), "a declaration after the kernel was taken", "one before");
+        if (in_->finished()) in_->complain(detail::buffer_place<Direction, Name>().view(), "a declaration after the kernel was taken", "one before");
         const name_id name = in_->given("buffer", Name.view());
         for (const auto* declared : {&in_->inputs, &in_->outputs})
             for (const loop::buffer& b : *declared)
-                if (b.name == name) in_->complain(detail::buffer_place<Role, Name>().view(), "a second declaration", "distinct names");
+                if (b.name == name) in_->complain(detail::buffer_place<Direction, Name>().view(), "a second declaration", "distinct names");
         const std::array<dim, sizeof...(Sizes)> shape{extent(sizes).in(*in_)...};
         list.push_back({.name = name, .type = T::type, .shape = std::vector<dim>(shape.begin(), shape.end())});
-        return buffer<Role, T, sizeof...(Sizes), Name>(in_, name, shape);
+        return buffer<Direction, T, sizeof...(Sizes), Name>(in_, name, shape);
     }
     detail::recorder* in_;  // its address stays: handles point to it
 };
