@@ -21,7 +21,18 @@ constexpr sentence says(std::string_view place, std::string_view found, std::str
     out.append(": found ").append(found).append(", expected ").append(expected);
     return out;
 }
+/// What is no value where one is needed: a number of C++ or an index.
+template <class X>
+concept no_value = std::is_arithmetic_v<X> || indexing<X>;
+template <no_value X>
+constexpr sentence no_value_sentence(std::string_view place) {
+    if constexpr (indexing<X>) return says(place, "an index", "a value (none is made of an index: read it from an input that holds 0, 1, 2 and so on)");
+    else return says(place, "a C++ number", "a value (b.let<f32>(2) makes one)");
+}
 }  // namespace detail
+
+template <direction Direction, scalar T, std::size_t Rank, fixed_string Name>
+class buffer;
 
 /// One element: of an input an operand (loaded where it is used), of an output a place to store to.
 ///   y(i, j) = v;             v has the type of y
@@ -45,6 +56,14 @@ public:
 
     template <operand X>
     constexpr void operator=(const X& x) const { store(check_type(x.value()), false); }
+    template <detail::no_value X>
+    constexpr void operator=(const X&) const { say<[] { return detail::no_value_sentence<X>(detail::buffer_place<Direction, Name>().view()); }>(); }
+    template <detail::no_value X>
+    constexpr void operator+=(const X&) const { say<[] { return detail::no_value_sentence<X>(detail::buffer_place<Direction, Name>().view()); }>(); }
+    template <direction Other, scalar U, std::size_t N, fixed_string Of>
+    constexpr void operator=(const buffer<Other, U, N, Of>&) const {
+        say<[] { return detail::says(detail::buffer_place<Direction, Name>().view(), "a whole buffer", "one element of it, x(i, j)"); }>();
+    }
     template <scalar From>
     constexpr void operator=(const rounded_value<From>& x) const { store(check_rounding(x.from), false); }
     template <operand X>

@@ -46,6 +46,10 @@ consteval void check_name() {
             return says("buffer", found.append(Name.view()).append(']').view(), "a name of letters, digits and underscores");
         }>();
 }
+template <direction Direction, fixed_string Name>
+consteval bool no_scalar() {
+    return say<[] { return says(buffer_place<Direction, Name>().view(), "a C++ type", "a type of the typed Loop IR (f32, f16, bf16, i32 and so on)"); }>();
+}
 }  // namespace detail
 
 /// An accumulator: a fold of one or several that one loop runs, a loop directly inside the body that declares it. Each run of that body starts it anew.
@@ -156,6 +160,12 @@ public:
     // --- buffers: row-major, sizes in elements -------------------------------------------------------------------
     template <scalar T, fixed_string Name, class... Sizes>
     constexpr auto input(const Sizes&... sizes) { return declare<direction::input, T, Name>(in_->inputs, sizes...); }
+    template <class T, fixed_string Name, class... Sizes>
+        requires(!scalar<T>)
+    constexpr auto input(const Sizes&...) { return detail::no_scalar<direction::input, Name>(); }
+    template <class T, fixed_string Name, class... Sizes>
+        requires(!scalar<T>)
+    constexpr auto output(const Sizes&...) { return detail::no_scalar<direction::output, Name>(); }
     template <scalar T, fixed_string Name, class... Sizes>
     constexpr auto output(const Sizes&... sizes) { return declare<direction::output, T, Name>(in_->outputs, sizes...); }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/core/refused.hpp>
 #include <emmy/loop/typed/recorder.hpp>
 
 #include <concepts>
@@ -149,6 +150,12 @@ public:
     constexpr predicate(detail::recorder* in, expr_id id) : in_(in), id_(id) {}
     constexpr detail::recorder* owner() const { return in_; }
     constexpr expr_id id() const { return id_; }
+    /// A kernel has no branches: says so where `if` or `!` asks.
+    template <std::same_as<bool> B>
+    constexpr explicit operator B() const {
+        say<[] { return std::is_same_v<B, bool> ? sentence("a predicate: found a bool of C++ asked for, expected b.select(p, a, b) of values or choose(p, a, b) of indices") : sentence(); }>();
+        return false;
+    }
 
     friend constexpr predicate operator&&(const predicate& a, const predicate& b) { return join(binary_op::logical_and, a, b); }
     friend constexpr predicate operator||(const predicate& a, const predicate& b) { return join(binary_op::logical_or, a, b); }

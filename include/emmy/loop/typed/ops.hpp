@@ -95,12 +95,32 @@ constexpr auto apply(const Xs&... xs) {
     }
 }
 
+namespace detail {
+template <class... Xs>
+concept astray = (operand<Xs> || ...) && (no_value<Xs> || ...) && ((operand<Xs> || no_value<Xs>) && ...);
+template <op O, class X, class... Rest>
+constexpr auto first_astray() {
+    if constexpr (no_value<X>) return no_value_sentence<X>(text(O));
+    else return first_astray<O, Rest...>();
+}
+}  // namespace detail
+/// An operator of a value and what is none: says so.
+template <op O, class R = void, class... Xs>
+    requires detail::astray<Xs...>
+constexpr val<f32> apply(const Xs&...) {
+    say<[] { return detail::first_astray<O, Xs...>(); }>();
+    return {nullptr, {}};
+}
+
 /// A conversion that rounds: a statement of its own.
 template <scalar To, operand X>
 constexpr val<To> cast(const X& x) { return apply<op::copy, To>(x); }
 
 #define EMMY_TYPED_OPERATOR(name) \
     template <class R = void, operand... Xs> \
+    constexpr auto name(const Xs&... xs) { return apply<op::name, R>(xs...); } \
+    template <class R = void, class... Xs> \
+        requires detail::astray<Xs...> \
     constexpr auto name(const Xs&... xs) { return apply<op::name, R>(xs...); }
 EMMY_TYPED_OPERATOR(add) EMMY_TYPED_OPERATOR(subtract) EMMY_TYPED_OPERATOR(multiply) EMMY_TYPED_OPERATOR(divide) EMMY_TYPED_OPERATOR(divide_rn_f32)
 EMMY_TYPED_OPERATOR(remainder) EMMY_TYPED_OPERATOR(floor_divide) EMMY_TYPED_OPERATOR(reciprocal) EMMY_TYPED_OPERATOR(negative) EMMY_TYPED_OPERATOR(absolute)
@@ -118,6 +138,10 @@ template <operand A, operand B> constexpr auto operator+(const A& a, const B& b)
 template <operand A, operand B> constexpr auto operator-(const A& a, const B& b) { return apply<op::subtract>(a, b); }
 template <operand A, operand B> constexpr auto operator*(const A& a, const B& b) { return apply<op::multiply>(a, b); }
 template <operand A, operand B> constexpr auto operator/(const A& a, const B& b) { return apply<op::divide>(a, b); }
+template <class A, class B> requires detail::astray<A, B> constexpr auto operator+(const A& a, const B& b) { return apply<op::add>(a, b); }
+template <class A, class B> requires detail::astray<A, B> constexpr auto operator-(const A& a, const B& b) { return apply<op::subtract>(a, b); }
+template <class A, class B> requires detail::astray<A, B> constexpr auto operator*(const A& a, const B& b) { return apply<op::multiply>(a, b); }
+template <class A, class B> requires detail::astray<A, B> constexpr auto operator/(const A& a, const B& b) { return apply<op::divide>(a, b); }
 template <operand A> constexpr auto operator-(const A& a) { return apply<op::negative>(a); }
 
 }  // namespace emmy::loop::typed
