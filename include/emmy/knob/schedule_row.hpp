@@ -170,7 +170,7 @@ public:
                 why = put_as<F>(key, name, value);
             }
         });
-        if (!known) why = refusal{"row", key, "one of WORK, RASTER, TILE, REDUCE, STAGE, LOOPIFY, SHARED_CARRY", 0};
+        if (!known) why = refusal{"row", key, one_of_them, 0};
         return why;
     }
 
@@ -249,6 +249,7 @@ public:
     constexpr bool operator==(const schedule_row&) const = default;
 
     static constexpr std::string_view only_schedule = "schedule families only in a schedule row";
+    static constexpr std::string_view one_of_them = "one of WORK, RASTER, TILE, REDUCE, STAGE, LOOPIFY, SHARED_CARRY";
 
 private:
     static constexpr std::size_t ones(std::uint8_t bits) {

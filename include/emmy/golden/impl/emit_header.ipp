@@ -153,7 +153,7 @@ private:
             bool known = false;
             knob::schedule_row::families::each([&]<class F>() { known = known || F::name == family; });
             const std::string place = "rows[" + std::to_string(at) + "].knobs." + key;
-            if (!known) return refuse(fault_kind::input, "found no schedule family, expected one of WORK, RASTER, TILE, REDUCE, STAGE, LOOPIFY, SHARED_CARRY", place, file_.file());
+            if (!known) return refuse(fault_kind::input, "found no schedule family, expected " + std::string(knob::schedule_row::one_of_them), place, file_.file());
             const std::size_t k = keys_.place(key), v = values_[family].place(value);
             if (k > 0xffff || v > 0xffff) return refuse(fault_kind::input, "found more than 65536 distinct texts, expected fewer", place, file_.file());
             knobs_.push_back("{" + std::to_string(k) + ", " + std::to_string(v) + "}");
