@@ -161,6 +161,9 @@ inline bool find_rows(const loop::kernel& k, const fold::tree& t, int lanes, cpu
         const fold::term& child = t.terms[s.id];
         for (const fold::step& inner : child.steps)
             if (inner.is_term) return false;
+        // A state does not vary along its own axis, but the vector that gathers it has its type.
+        for (const fold::value_id state : child.states)
+            if (reads_as_integer(t.types[state]) || t.types[state] == dtype::f64) return false;
         if (!lanes_work(k, t, child.axes.back(), lanes, [](std::uint32_t) { return true; }, strict)) return false;
     }
     out.form = cpu_form::rows;
