@@ -122,15 +122,13 @@ inline explored explore_rows(const loop::kernel& k, std::size_t count, double bo
         return n;
     };
     std::mt19937_64 random(seed * 977 + 5);
-    // Steps that divide by sums of a carried state leave the range of f32 on data of both signs; any answer is right there.
-    const bool carries = std::any_of(k.body.stmts.begin(), k.body.stmts.end(), [](const loop::stmt& s) { return s.kind == loop::stmt_kind::carry; });
     for (std::size_t i = 0; i < k.inputs.size(); ++i) {
         const std::size_t n = elements(reference->input_shape(i));
         std::vector<std::byte> b(n * byte_size(k.inputs[i].type));
         for (std::size_t e = 0; e < n; ++e) {
             const double u = static_cast<double>(random() >> 11) / 9007199254740992.0;
             if (is_integer(k.inputs[i].type)) store_integer(k.inputs[i].type, b.data(), e, static_cast<std::int64_t>(random() % 2));
-            else store_real(k.inputs[i].type, b.data(), e, n == 1 || carries ? 0.5 + u : 2 * u - 1);
+            else store_real(k.inputs[i].type, b.data(), e, n == 1 ? 0.5 + u : 2 * u - 1);
         }
         bytes.push_back(std::move(b));
     }
@@ -167,6 +165,8 @@ inline explored explore_rows(const loop::kernel& k, std::size_t count, double bo
                 double worst = 0;
                 std::string where;
                 for (std::size_t o = 0; o < results.size(); ++o) {
+                    // The port of a carried state is declared and never written.
+                    if (std::none_of(k.body.stmts.begin(), k.body.stmts.end(), [&](const loop::stmt& s) { return s.kind == loop::stmt_kind::write && s.buffer == k.outputs[o].name; })) continue;
                     const dtype type = k.outputs[o].type;
                     for (std::size_t e = 0; e < results[o].size() / byte_size(type); ++e) {
                         const double want = load_element(type, (*expected)[o].data(), e), got = load_element(type, results[o].data(), e);
