@@ -10,6 +10,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/emmyConfigVersion.cmake C
 install(FILES ${PROJECT_BINARY_DIR}/emmyConfig.cmake ${PROJECT_BINARY_DIR}/emmyConfigVersion.cmake cmake/emmy_golden_header.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/emmy)
 
+file(RELATIVE_PATH EMMY_PC_TO_PREFIX "/p/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/p")  # a package that was moved finds itself
 configure_file(cmake/emmy.pc.in ${PROJECT_BINARY_DIR}/emmy.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/emmy.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
