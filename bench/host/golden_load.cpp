@@ -1,4 +1,6 @@
 // Loading and checking a golden file against parsing the same bytes as JSON: medians of alternating pairs, CPU time.
+#include "yardstick.hpp"
+
 #include <emmy/core/file.hpp>
 #include <emmy/golden.hpp>
 
@@ -8,18 +10,7 @@
 #include <vector>
 
 using namespace emmy;
-
-namespace {
-double milliseconds() {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
-}
-double median(std::vector<double> v) {
-    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-    return v[v.size() / 2];
-}
-}  // namespace
+using namespace emmy::bench;
 
 int main(int argc, char** argv) {
     if (argc < 2) {
@@ -31,11 +22,11 @@ int main(int argc, char** argv) {
         if (!text) return std::fprintf(stderr, "%s\n", text.error().line().c_str()), 3;
         std::vector<double> load, parse;
         for (int round = 0; round < 21; ++round) {
-            const double a = milliseconds();
+            const double a = cpu_ms();
             const auto document = json::document::parse(*text, argv[i]);
-            const double b = milliseconds();
+            const double b = cpu_ms();
             const auto file = golden::document::parse(*text, argv[i]);
-            const double c = milliseconds();
+            const double c = cpu_ms();
             if (!document || !file) return std::fprintf(stderr, "%s\n", (file ? document.error() : file.error()).line().c_str()), 3;
             parse.push_back(b - a);
             load.push_back(c - b);

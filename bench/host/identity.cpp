@@ -1,4 +1,6 @@
 // Identities of the stored kernels (bodies read before): CPU time a kernel, and per file beside Python's json.load of that file.
+#include "yardstick.hpp"
+
 #include <emmy/core/file.hpp>
 #include <emmy/golden/document.hpp>
 #include <emmy/loop/identity.hpp>
@@ -12,22 +14,7 @@
 #include <vector>
 
 using namespace emmy;
-
-namespace {
-double cpu_ms() {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
-}
-double python_ms(const std::string& file) {
-    const std::string command = "python3 -c \"import json,sys,time; f=open(sys.argv[1]); t=time.process_time(); json.load(f); print((time.process_time()-t)*1e3)\" '" + file + "'";
-    FILE* out = ::popen(command.c_str(), "r");
-    double ms = 0;
-    const int got = out ? std::fscanf(out, "%lf", &ms) : 0;
-    if (out) ::pclose(out);
-    return got == 1 ? ms : 0;
-}
-}  // namespace
+using namespace emmy::bench;
 
 int main(int argc, char** argv) {
     const char* named = std::getenv("EMMY_SHARED_DATA");
@@ -57,7 +44,7 @@ int main(int argc, char** argv) {
             each.push_back(best);
         }
         all += here;
-        const double python = python_ms(path);
+        const double python = json_load_ms({path});
         std::printf("%-56s %4zu kernels  %7.2f ms  json.load %7.2f ms  ratio %.2f\n", path.substr(folder.size() + 1).c_str(), kernels.size(), here, python, here / python);
     }
     std::sort(each.begin(), each.end());

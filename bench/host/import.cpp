@@ -1,5 +1,7 @@
 // Import of h100_sm90.json into an empty store on disk (read, check, identities, one durable commit) against Python's json.load of the
 // same file: CPU time, medians of alternating pairs.
+#include "yardstick.hpp"
+
 #include <emmy/evidence.hpp>
 
 #include <algorithm>
@@ -11,26 +13,7 @@
 #include <unistd.h>
 
 using namespace emmy;
-
-namespace {
-double cpu_ms() {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
-}
-double python_ms(const std::string& file) {
-    const std::string command = "python3 -c \"import json,sys,time; f=open(sys.argv[1]); t=time.process_time(); json.load(f); print((time.process_time()-t)*1e3)\" '" + file + "'";
-    FILE* out = ::popen(command.c_str(), "r");
-    double ms = 0;
-    const int got = out ? std::fscanf(out, "%lf", &ms) : 0;
-    if (out) ::pclose(out);
-    return got == 1 ? ms : 0;
-}
-double median(std::vector<double> v) {
-    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-    return v[v.size() / 2];
-}
-}  // namespace
+using namespace emmy::bench;
 
 int main(int argc, char** argv) {
     const char* named = std::getenv("EMMY_SHARED_DATA");
@@ -40,7 +23,7 @@ int main(int argc, char** argv) {
     evidence::import_report report;
     const std::string dir = (std::filesystem::temp_directory_path() / ("emmy-bench-import-" + std::to_string(::getpid()))).string();
     for (int i = 0; i < 21; ++i) {
-        theirs.push_back(python_ms(file));
+        theirs.push_back(json_load_ms({file}));
         std::filesystem::remove_all(dir);
         const double start = cpu_ms();
         {

@@ -1,5 +1,7 @@
 // A GEMM schedule space of 3.3 million raw points: what counting, indexing, ranking and sampling cost beside visiting every raw point
 // and testing every rule on it. CPU time, medians of 11; each figure as a ratio to that visit.
+#include "yardstick.hpp"
+
 #include "../../test/support/gemm_space.hpp"
 
 #include <algorithm>
@@ -8,14 +10,10 @@
 #include <vector>
 
 using namespace emmy::knob;
+using namespace emmy::bench;
 using namespace emmy::test;
 
 namespace {
-double cpu_us() {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) * 1e-3;
-}
 template <class Work>
 double median_us(int times, Work&& work) {
     std::vector<double> out;

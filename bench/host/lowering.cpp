@@ -1,5 +1,7 @@
 // Lowering of every program of the golden files to primitives, beside Python's json.load of the same files in the same run (CPU time, medians of
 // alternating rounds); one decoder layer against eight stacked ones; peak memory of the process.
+#include "yardstick.hpp"
+
 #include <emmy/core/file.hpp>
 #include <emmy/program/lower/lower.hpp>
 #include <emmy/program/wire.hpp>
@@ -14,26 +16,9 @@
 #include <sys/resource.h>
 
 using namespace emmy;
+using namespace emmy::bench;
 
 namespace {
-double cpu_ms() {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
-}
-double python_ms(const std::vector<std::string>& files) {
-    std::string command = "python3 -c \"import json,sys,time\nt=0\nfor name in sys.argv[1:]:\n  f=open(name); s=time.process_time(); json.load(f); t+=time.process_time()-s\nprint(t*1e3)\"";
-    for (const std::string& file : files) command += " '" + file + "'";
-    FILE* out = ::popen(command.c_str(), "r");
-    double ms = 0;
-    const int got = out ? std::fscanf(out, "%lf", &ms) : 0;
-    if (out) ::pclose(out);
-    return got == 1 ? ms : 0;
-}
-double median(std::vector<double> v) {
-    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-    return v[v.size() / 2];
-}
 /// The program `times` times in a row: its first output is the next one's first input, everything else is shared or repeated.
 program::graph stacked(const program::graph& layer, std::size_t times) {
     program::graph g = layer;
@@ -90,7 +75,7 @@ int main(int argc, char** argv) {
     std::size_t traced = 0, primitives = 0;
     double largest = 0;
     for (int round = 0; round < 7; ++round) {
-        theirs.push_back(python_ms(files));
+        theirs.push_back(json_load_ms(files));
         traced = primitives = 0;
         const double start = cpu_ms();
         for (const program::graph& g : programs) {

@@ -1,6 +1,8 @@
 // Every traced program of the golden files lowered and fused, beside the kernels that the files store for it: how many carry the stored identity, how many
 // are the stored body itself, and for each other one where the two part. CPU time beside Python's json.load of the same files.
 //   bench_lowering_coverage [folder of golden files, default $EMMY_SHARED_DATA/golden] [part of a file's path]
+#include "yardstick.hpp"
+
 #include <support/scope_tree_diff.hpp>
 
 #include <emmy/core/file.hpp>
@@ -14,23 +16,11 @@
 #include <filesystem>
 
 using namespace emmy;
+using namespace emmy::bench;
 
 namespace {
+std::vector<std::string> texts(const std::vector<std::filesystem::path>& files) { return {files.begin(), files.end()}; }
 
-double cpu_ms() {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
-}
-double python_ms(const std::vector<std::filesystem::path>& files) {
-    std::string command = "python3 -c \"import json,sys,time; t=time.process_time(); [json.load(open(f)) for f in sys.argv[1:]]; print((time.process_time()-t)*1e3)\"";
-    for (const auto& f : files) command += " '" + f.string() + "'";
-    FILE* out = ::popen(command.c_str(), "r");
-    double ms = 0;
-    const int got = out ? std::fscanf(out, "%lf", &ms) : 0;
-    if (out) ::pclose(out);
-    return got == 1 ? ms : 0;
-}
 
 struct totals {
     std::size_t programs = 0, failed = 0, kernels = 0, stored = 0, body = 0, identity = 0;
@@ -119,7 +109,7 @@ int main(int argc, char** argv) {
         std::printf("\n%s (%zu)\n", cause.c_str(), places.size());
         for (const std::string& p : places) std::printf("    %s\n", p.c_str());
     }
-    const double yardstick = python_ms(files);
+    const double yardstick = json_load_ms(texts(files));
     std::printf("\nCPU: lowering %.1f ms, fusion %.1f ms, identities of the formed kernels %.1f ms; json.load of the same files in Python %.1f ms; (lowering + fusion) / json.load = %.2f; wall of the whole run %.0f s\n",
                 lower_ms, fuse_ms, identity_ms, yardstick, yardstick > 0 ? (lower_ms + fuse_ms) / yardstick : 0.0, static_cast<double>(std::time(nullptr)) - wall_start);
     return all.failed > 0 ? 1 : 0;

@@ -1,5 +1,7 @@
 // A pick from 10^5 rows in 2 contexts, 10^3 of them on this kernel at 5 sizes; nothing is kept between two picks, the report line is
 // part of it. CPU time of one pick against 100 us.
+#include "yardstick.hpp"
+
 #include <emmy/evidence.hpp>
 
 #include <algorithm>
@@ -7,13 +9,9 @@
 #include <ctime>
 
 using namespace emmy;
+using namespace emmy::bench;
 
 namespace {
-double cpu_us() {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) * 1e-3;
-}
 store::knob_list row(std::uint32_t i) {
     static const char* const reduce[] = {"", "coop", "coop/r2", "coop/r4"};
     return {{"RASTER", ""}, {"REDUCE", reduce[i % 4]}, {"WORK", "t" + std::to_string(32 * (1 + i / 4))}};

@@ -1,5 +1,7 @@
 // Check of 10^6 measurements against a raw LMDB cursor scan of the same named databases (own process): CPU time, medians of
 // alternating pairs.
+#include "yardstick.hpp"
+
 #include <emmy/store.hpp>
 
 #include <lmdb.h>
@@ -14,17 +16,9 @@
 #include <unistd.h>
 
 using namespace emmy;
+using namespace emmy::bench;
 
 namespace {
-double cpu_ms() {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
-}
-double median(std::vector<double> v) {
-    std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-    return v[v.size() / 2];
-}
 
 /// `--scan PATH`: every entry of every named database but meta, one byte of key and value touched; prints ms.
 int scan(const char* path) {
