@@ -55,6 +55,12 @@ BOOST_AUTO_TEST_CASE(a_header_of_a_golden_file) {
     BOOST_TEST(other.err.find("--target: found sm_80, expected sm_90, the target of the file's rows") != std::string::npos, other.err);
     BOOST_TEST(!std::filesystem::exists(dir / "x.hpp"));
     BOOST_TEST(run_tool("emmy-import", file + " " + own + " --emit-header " + dir / "x.hpp").code == 2);
+    std::string bad = test::slurp(file);
+    bad.replace(bad.find("t256"), 4, "t32x64");
+    std::ofstream(dir / "bad.json") << bad;
+    const auto broken = run_tool("emmy-import", dir / "bad.json --emit-header " + dir / "x.hpp");
+    BOOST_TEST(broken.code == 3);
+    BOOST_TEST(broken.err.find("rows[1].knobs: K1 WORK: threads of a block is 2048") != std::string::npos, broken.err);
     BOOST_TEST(run_tool("emmy-import", dir / "none.json --emit-header " + dir / "x.hpp").code == 3);
 }
 

@@ -6,6 +6,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <fstream>
+#include <iterator>
+
 using namespace emmy;
 using namespace emmy::golden;
 
@@ -32,6 +35,17 @@ BOOST_AUTO_TEST_CASE(a_header_of_another_target_or_name_is_refused) {
     BOOST_REQUIRE(file);
     BOOST_TEST(refusal(*file, {"x", "sm_80"}).find("--target: found sm_80, expected sm_90, the target of the file's rows") != std::string::npos);
     for (const char* name : {"", "1x", "a-b", "a::", "::a", "a:b", "a::1"}) BOOST_TEST(refusal(*file, {name, ""}) == "--namespace: found [" + std::string(name) + "], expected a C++ namespace");
+}
+
+BOOST_AUTO_TEST_CASE(a_header_of_a_row_that_breaks_a_rule_is_refused) {
+    std::ifstream in(EMMY_SOURCE_DIR "/doc/examples/typed/softmax_h100.json");
+    std::string text((std::istreambuf_iterator<char>(in)), {});
+    const std::size_t at = text.find("t256");
+    BOOST_REQUIRE(at != std::string::npos);
+    const std::string bad = text.replace(at, 4, "t32x64");
+    const auto file = document::parse(bad, "bad.json");
+    BOOST_REQUIRE(file);
+    BOOST_TEST(refusal(*file, {"x", ""}).find("rows[1].knobs: K1 WORK: threads of a block is 2048, must be at most 1024") != std::string::npos, refusal(*file, {"x", ""}));
 }
 
 BOOST_AUTO_TEST_CASE(rows_are_found_by_kernel_sizes_and_regime) {

@@ -4,7 +4,10 @@
 #include <emmy/golden/emit_header.hpp>
 #include <emmy/knob/families.hpp>
 #include <emmy/knob/route.hpp>
+#include <emmy/knob/rule/gpu.hpp>
+#include <emmy/knob/rule/rule.hpp>
 #include <emmy/knob/schedule_row.hpp>
+#include <emmy/knob/target.hpp>
 #include <emmy/loop/identity.hpp>
 
 #include <algorithm>
@@ -159,12 +162,26 @@ private:
             knobs_.push_back("{" + std::to_string(k) + ", " + std::to_string(v) + "}");
             seal.add(std::string_view(key)).add(std::string_view(value));
         }
+        EMMY_CHECK_OK(rules(pairs, at));
         char sealed[24];
         std::snprintf(sealed, sizeof sealed, "0x%016llxu", static_cast<unsigned long long>(seal.value()));
         const std::size_t numbers[] = {r.kernel, first_knob, pairs.size(), first_size, r.bindings.size(), regimes_.place(regime)};
         std::string line = "{" + cpp_literal(r.name);
         for (const std::size_t n : numbers) line += ", " + std::to_string(n);
         rows_.push_back(line + ", " + number_text(us) + ", " + sealed + "}");
+        return {};
+    }
+
+    /// What compiling the header would say of the row, said now.
+    result<void> rules(const std::vector<std::pair<std::string, std::string>>& pairs, row_index at) const {
+        if (pairs.empty()) return {};
+        const std::string place = "rows[" + std::to_string(at) + "].knobs";
+        std::vector<knob::knob_pair> list;
+        for (const auto& [key, value] : pairs) list.push_back({key, value});
+        const auto schedule = knob::schedule_row::parse(list);
+        if (!schedule) return refuse(fault_kind::input, std::string(schedule.error().message()), place, file_.file());
+        if (cc().is_cpu()) return {};
+        if (const knob::finding f = knob::gpu::row_rules::first(*schedule, knob::target_of(cc()))) return refuse(fault_kind::input, std::string(knob::sentence(f).view()), place, file_.file());
         return {};
     }
 
