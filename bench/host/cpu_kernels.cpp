@@ -54,8 +54,7 @@ std::string spelled(const fork::cpu_schedules& s, const fork::cpu_row& row) {
 int main(int argc, char** argv) {
     const std::size_t sample = argc > 1 ? static_cast<std::size_t>(std::max(2, std::atoi(argv[1]))) : 32;
     device::cpu::host_device device;
-    const device::limits& l = device.identify().limits;
-    const fork::cpu_target target = fork::make_cpu_target(l.vector_bytes, l.l1_bytes, l.l2_bytes, l.l3_bytes, l.cores);
+    const fork::cpu_target target = device::cpu::schedule_target(device.identify());
     std::printf("%s\n", device.identify().card.c_str());
     for (const char* op : {"relu(x: f32[512,4096])", "softmax(x: f32[512,2048], dim=-1)", "rms_norm(x: f32[512,4096], weight: f32[4096])", "matmul(f32[512,512],f32[512,512])"}) {
         const loop::kernel k = kernel_of(op);

@@ -59,8 +59,7 @@ struct gemm {
 
 /// Prints ms of the default row, of the naive text and of the products alone.
 void compare(const char* what, const loop::kernel& k, const std::string& naive, std::initializer_list<gemm> products, device::cpu::host_device& device) {
-    const device::limits& l = device.identify().limits;
-    const auto s = fork::cpu_schedules::make(k, fork::make_cpu_target(l.vector_bytes, l.l1_bytes, l.l2_bytes, l.l3_bytes, l.cores));
+    const auto s = fork::cpu_schedules::make(k, device::cpu::schedule_target(device.identify()));
     if (!s) std::printf("%s: %s\n", what, s.error().line().c_str()), std::exit(1);
     const auto text = kernel::lower_cpu(*s, s->rows()[0]);
     std::vector<device::buffer_spec> specs;

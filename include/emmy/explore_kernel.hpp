@@ -8,7 +8,6 @@
 #include <emmy/evidence/cpu_options.hpp>
 #include <emmy/fork/schedule.hpp>
 #include <emmy/kernel/text.hpp>
-#include <emmy/loop/dims.hpp>
 
 namespace emmy {
 
@@ -27,8 +26,7 @@ class cpu_fork {
 public:
     static result<cpu_fork> make(const loop::kernel& k, const explore_kernel_options& how) {
         cpu_fork out(how);
-        const auto& l = out.device_->identify().limits;
-        EMMY_TRY(schedules, fork::cpu_schedules::make(k, fork::make_cpu_target(l.vector_bytes, l.l1_bytes, l.l2_bytes, l.l3_bytes, l.cores)));
+        EMMY_TRY(schedules, fork::cpu_schedules::make(k, device::cpu::schedule_target(out.device_->identify())));
         out.schedules_ = std::make_unique<fork::cpu_schedules>(std::move(schedules));
         EMMY_TRY(pins, pins_of(how.rows.pin));
         EMMY_TRY(options, evidence::cpu_options::make(*out.schedules_, pins));
@@ -72,13 +70,7 @@ private:
 
     result<void> check_row(const fork::cpu_row& row) const {
         EMMY_TRY(text, kernel::lower_cpu(*schedules_, row));
-        std::vector<long long> sizes;
-        for (const std::string& symbol : text.symbols) {
-            long long size = loop::hint_of(schedules_->kernel(), schedules_->kernel().body.names.find(symbol));
-            for (const auto& given : how_.sizes)
-                if (given.symbol == symbol) size = given.size;
-            sizes.push_back(size);
-        }
+        const std::vector<long long> sizes = text.launch_sizes(schedules_->kernel(), how_.sizes);
         for (const int team : how_.teams) {
             arena_->poison_outputs();
             const device::kernel_text source{text.source, text.entry, text.scratch_bytes(team, sizes), how_.fast_math, how_.optimisation};

@@ -149,13 +149,7 @@ inline explored explore_rows(const loop::kernel& k, std::size_t count, double bo
         const compiled_texts code(texts);
         for (std::size_t c = 0; c < texts.size(); ++c)
             for (int parts : {1, 3}) {
-                std::vector<long long> values;
-                for (const std::string& s : texts[c].symbols) {
-                    long long v = loop::hint_of(k, k.body.names.find(s));
-                    for (const auto& given : sizes)
-                        if (given.symbol == s) v = given.size;
-                    values.push_back(v);
-                }
+                const std::vector<long long> values = texts[c].launch_sizes(k, sizes);
                 std::vector<std::vector<std::byte>> results;
                 std::vector<void*> buffers;
                 for (auto& b : bytes) buffers.push_back(b.data());

@@ -156,13 +156,7 @@ inline sampled check_sampled_rows(const loop::kernel& k, const sampled_options& 
         const compiled_texts code(texts, options.optimisation);
         for (std::size_t c = 0; c < texts.size(); ++c)
             for (int parts : {1, 3}) {
-                std::vector<long long> values;
-                for (const std::string& s : texts[c].symbols) {
-                    long long v = loop::hint_of(k, k.body.names.find(s));
-                    for (const auto& given : options.sizes)
-                        if (given.symbol == s) v = given.size;
-                    values.push_back(v);
-                }
+                const std::vector<long long> values = texts[c].launch_sizes(k, options.sizes);
                 std::deque<sparse_bytes> results;
                 std::vector<void*> buffers;
                 for (auto& b : inputs) buffers.push_back(b.data());

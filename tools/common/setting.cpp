@@ -52,8 +52,7 @@ result<setting> make_setting(const setting_flags& flags, std::initializer_list<c
 std::string producer() { return "emmy-cpp/" + std::to_string(kernel::codegen_version); }
 
 fork::cpu_target host_target() {
-    const device::limits& l = device::cpu::identify_host().limits;
-    return fork::make_cpu_target(l.vector_bytes, l.l1_bytes, l.l2_bytes, l.l3_bytes, l.cores);
+    return device::cpu::schedule_target(device::cpu::identify_host());
 }
 
 store::knob_list schedule_pins(const knob::pin_list& pins, const std::string& kernel) {

@@ -12,6 +12,10 @@
 #include <vector>
 
 /// From (kernel, schedule row, target) to C++ text for the host compiler.
+namespace emmy::loop {
+struct symbol_size;
+}
+
 namespace emmy::kernel {
 
 /// Number of this code generator: part of the producer "emmy-cpp/<n>" of every measurement. Raised whenever a row prints other text.
@@ -30,6 +34,8 @@ struct cpu_text {
     bool uses_barrier = false;
     /// `sizes`: the launch's, in the order of `symbols`.
     EMMY_DECL std::uint64_t scratch_bytes(int parts, std::span<const long long> sizes) const;
+    /// Values of `symbols` for a launch: those given, else the kernel's hints. `k` is the kernel that was lowered.
+    EMMY_DECL std::vector<long long> launch_sizes(const loop::kernel& k, std::span<const loop::symbol_size> given) const;
 };
 
 /// Prints the kernel under a row. The body is validated (by cpu_schedules::make). Errors: (input) an invalid body; (device_limit) "no CPU lowering for …"; a row that is not legal, with rule and bound.

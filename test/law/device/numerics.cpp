@@ -23,8 +23,7 @@ struct cpu {
     device::cpu::host_device host;
     fork::cpu_target target;
     cpu() : host((::mkdtemp(cache.data()), cache)) {
-        const device::limits& l = host.identify().limits;
-        target = fork::make_cpu_target(l.vector_bytes, l.l1_bytes, l.l2_bytes, l.l3_bytes, l.cores);
+        target = device::cpu::schedule_target(host.identify());
     }
     ~cpu() { BOOST_CHECK_EQUAL(std::system(("rm -rf '" + cache + "'").c_str()), 0); }
 
@@ -45,17 +44,7 @@ struct cpu {
         for (std::size_t i = 0; i < inputs.size(); ++i) std::copy(inputs[i].begin(), inputs[i].end(), arena[i].begin());
         device::kernel_text source;
         source.entry = text.entry, source.source = text.source, source.optimisation = 0;
-        std::vector<long long> sizes;
-        for (const std::string& symbol : text.symbols) {
-            long long size = default_hint;
-            const auto hinted = [&](const std::vector<loop::buffer>& list) {
-                for (const loop::buffer& b : list)
-                    for (const dim& d : b.shape)
-                        if (d.kind == dim::form::symbol && k.body.text(d.symbol) == symbol) size = d.number;
-            };
-            hinted(k.outputs), hinted(k.inputs);
-            sizes.push_back(size);
-        }
+        const std::vector<long long> sizes = text.launch_sizes(k, {});
         source.scratch_bytes = text.scratch_bytes(1, sizes);
         arena.poison_outputs();
         EMMY_CHECK_OK(host.run(source, arena, {sizes, 1}));

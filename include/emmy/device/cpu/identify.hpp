@@ -1,5 +1,6 @@
 #pragma once
 #include <emmy/device/concept.hpp>
+#include <emmy/fork/target.hpp>
 
 #include <string_view>
 
@@ -16,6 +17,12 @@ EMMY_DECL identification identify_from(std::string_view cpuinfo, const cache_tex
 
 /// This machine's.
 EMMY_DECL const identification& identify_host();
+
+/// What schedules depend on, of an identified processor.
+inline fork::cpu_target schedule_target(const identification& of) {
+    const limits& l = of.limits;
+    return fork::make_cpu_target(l.vector_bytes, l.l1_bytes, l.l2_bytes, l.l3_bytes, l.cores);
+}
 
 }  // namespace emmy::device::cpu
 

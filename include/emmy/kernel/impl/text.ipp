@@ -4,6 +4,9 @@
 #include <emmy/kernel/print_cpu.hpp>
 #include <emmy/kernel/text.hpp>
 
+#include <emmy/loop/dims.hpp>
+#include <emmy/loop/interpret.hpp>
+
 namespace emmy::kernel {
 
 namespace detail {
@@ -13,6 +16,17 @@ inline void build_part(const fork::cpu_part& part, const fork::cpu_row& row, con
     else grid_plan(part, row, target, p).build();
 }
 }  // namespace detail
+
+EMMY_DECL std::vector<long long> cpu_text::launch_sizes(const loop::kernel& k, std::span<const loop::symbol_size> given) const {
+    std::vector<long long> out;
+    for (const std::string& symbol : symbols) {
+        long long size = loop::hint_of(k, k.body.names.find(symbol));
+        for (const loop::symbol_size& g : given)
+            if (g.symbol == symbol) size = g.size;
+        out.push_back(size);
+    }
+    return out;
+}
 
 EMMY_DECL std::uint64_t cpu_text::scratch_bytes(int parts, std::span<const long long> sizes) const {
     const auto total = [&](const std::vector<slab_size>& list) {
