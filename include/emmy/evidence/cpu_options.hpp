@@ -24,6 +24,8 @@ public:
     EMMY_DECL bool single() const override;
     EMMY_DECL bool pinned() const override;
     EMMY_DECL std::optional<std::uint64_t> size() const override;
+    const cpu_options* as_cpu() const override { return this; }
+    const fork::cpu_schedules& schedules() const { return *schedules_; }
 
     /// Rows left, in the fork's order.
     EMMY_DECL std::span<const fork::cpu_row> rows() const;

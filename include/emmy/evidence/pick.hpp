@@ -9,7 +9,13 @@
 #include <string>
 
 /// The pick of one schedule fork.
+namespace emmy::loop {
+struct kernel;
+}
+
 namespace emmy::evidence {
+
+class cpu_options;
 
 /// The options of a fork, after pins narrowed them. `fork/` implements it over its spaces; `listed_options` over a list.
 class option_space {
@@ -24,6 +30,8 @@ public:
     /// Pins took part in narrowing it.
     virtual bool pinned() const { return false; }
     virtual std::optional<std::uint64_t> size() const { return {}; }
+    /// These options where they are rows of the CPU device: what a model of that device reads.
+    virtual const cpu_options* as_cpu() const { return nullptr; }
 };
 
 /// Options by enumeration.
@@ -47,19 +55,32 @@ enum class strictness : std::uint8_t {
     own_only   ///< … by a row of this producer or a pin
 };
 
-/// Answers forks that no row decides. None is installed yet: the tier is absent.
-class prior_hook {
-public:
-    virtual ~prior_hook() = default;
-    virtual std::optional<store::knob_list> choose(const digest128& kernel, const option_space& options) const = 0;
-};
-
 struct schedule_fork {
     std::string kernel;             ///< C name, for messages
     digest128 identity;
     store::binding_list bindings = {};  ///< sizes of this compile
     std::string fork = "schedule";
     const option_space* options = nullptr;  ///< must be set; outlives the pick
+};
+
+/// What a model says of one option: a time. Lower is better.
+struct predicted {
+    store::knob_list row;           ///< complete, every family of the kernel
+    double us = 0;
+};
+
+/// Answers forks that no row decides. Implementations: emmy/prior. Same answers on every machine for the same numbers: equal times are
+/// decided by the canonical row, never by the order of enumeration.
+class prior_hook {
+public:
+    virtual ~prior_hook() = default;
+    /// Kind and version, "analytic/1": shown with every answer.
+    virtual std::string stamp() const = 0;
+    /// The option of a schedule fork with the least predicted time, or nothing: these options are not judged.
+    virtual std::optional<predicted> best(const schedule_fork& fork) const = 0;
+    /// Structural forks: an arm costs the sum of this over the kernels it leaves. The best predicted row of one kernel at these sizes,
+    /// or a bound below it; nothing: not judged, and neither is any arm that leaves it.
+    virtual std::optional<double> kernel_us(const loop::kernel& k, const store::binding_list& sizes) const = 0;
 };
 
 /// Pins, then measured rows of exactly these sizes (own producer's, then others'), then the nearest size, then the prior, then the

@@ -41,6 +41,8 @@ struct record {
     store::knob_list chosen;
     std::optional<row_evidence> by;         ///< the row that decided
     std::optional<row_evidence> runner_up;  ///< next row of the same tier that this fork offers
+    std::string prior;                      ///< stamp of the model that decided, "analytic/1"; empty without one
+    double predicted_us = 0;                ///< what it predicts for `chosen`
     double margin = 0;                      ///< runner-up's time ÷ the row's time - 1; 0 without one
     std::uint32_t rows_seen = 0;            ///< rows of this kernel and context in scope, all sizes
     std::uint32_t rows_tried = 0;           ///< rows asked for at this fork until one was offered

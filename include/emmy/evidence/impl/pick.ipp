@@ -151,8 +151,9 @@ EMMY_DECL result<record> pick_schedule(const snapshot* evidence, const schedule_
         }
     }
     if (!decided && prior)
-        if (auto choice = prior->choose(fork.identity, options)) {
-            out.chosen = std::move(*choice);
+        if (auto choice = prior->best(fork)) {
+            out.chosen = std::move(choice->row);
+            out.prior = prior->stamp(), out.predicted_us = choice->us;
             out.decided = tier::prior;
             decided = true;
         }

@@ -62,6 +62,7 @@ EMMY_DECL std::string line(const record& r) {
             for (const auto& [symbol, size] : r.by->bindings) out += ", " + symbol + "=" + std::to_string(size);
         out += ")";
     }
+    if (!r.prior.empty()) out += " " + r.prior + " " + detail::us_text(r.predicted_us) + " predicted";
     out += " " + knobs_text(r.chosen);
     if (r.runner_up) {
         char margin[32];
@@ -85,6 +86,7 @@ EMMY_DECL void write_json(json::writer& out, const record& r) {
     detail::write_evidence(out, r.by);
     out.key("runner_up");
     detail::write_evidence(out, r.runner_up);
+    if (!r.prior.empty()) out.key("prior").begin_object().key("stamp").string(r.prior).key("predicted_us").real(r.predicted_us).end_object();
     out.key("margin").real(r.margin);
     out.key("rows_seen").integer(r.rows_seen);
     out.key("rows_tried").integer(r.rows_tried);
