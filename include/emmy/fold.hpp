@@ -1,6 +1,7 @@
 #pragma once
 /// Public header of fold/: the fold tree of a kernel and the affine form of its accesses.
 #include <emmy/fold/access.hpp>
+#include <emmy/fold/kernel_form.hpp>
 #include <emmy/fold/order.hpp>
 #include <emmy/fold/stages.hpp>
 #include <emmy/fold/term.hpp>

@@ -2,4 +2,5 @@
 /// Public header of fork/: the choices a kernel offers.
 #include <emmy/fork/cpu_knobs.hpp>
 #include <emmy/fork/schedule.hpp>
+#include <emmy/fork/structure.hpp>
 #include <emmy/fork/target.hpp>

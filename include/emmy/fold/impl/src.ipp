@@ -1,5 +1,6 @@
 #pragma once
 #include <emmy/fold/impl/access.ipp>
+#include <emmy/fold/impl/kernel_form.ipp>
 #include <emmy/fold/impl/lift.ipp>
 #include <emmy/fold/impl/order.ipp>
 #include <emmy/fold/impl/print.ipp>

@@ -1,0 +1,2 @@
+#pragma once
+#include <emmy/fork/structure.hpp>
