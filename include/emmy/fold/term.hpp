@@ -69,8 +69,10 @@ struct store {
     bool atomic = false;
 };
 
-/// The terms of one kernel; operands have smaller ids than their readers.
+/// The terms of one kernel and its buffers; operands have smaller ids than their readers.
 struct forest {
+    std::string kernel_name{};            ///< C name: a label
+    std::vector<loop::buffer> inputs{}, outputs{};  ///< as declared, names in `names`, expression sizes in `exprs`
     text_pool names{};
     expr_pool exprs{};
     std::vector<loop::window> windows{};
@@ -159,8 +161,8 @@ struct seam {
     std::vector<dtype> types{};           ///< of the buffers
     std::vector<name_id> axes{};          ///< of the buffers, outermost first
 };
-/// In preorder. `k` is the kernel that `f` was lifted from (types of its buffers).
-EMMY_DECL std::vector<seam> seams(const forest& f, const loop::kernel& k);
+/// In preorder.
+EMMY_DECL std::vector<seam> seams(const forest& f);
 
 /// For people: one line a term.
 EMMY_DECL std::string print(const forest& f);

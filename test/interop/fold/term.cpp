@@ -75,7 +75,7 @@ void count(census& c, const test::stored_file& file, const char* only) {
                 if (family == "PLACE" && !address.empty()) {
                     ++c.cuts;
                     bool offered = false;
-                    for (const closed::seam& s : closed::seams(*at->second, *k))
+                    for (const closed::seam& s : closed::seams(*at->second))
                         offered |= s.address == address || std::find(s.aliases.begin(), s.aliases.end(), address) != s.aliases.end();
                     c.offered += offered;
                     if (!offered) c.misses.push_back(file.path + " " + std::string(ref) + " " + std::string(key) + ": no seam");

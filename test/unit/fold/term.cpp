@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_normalised_row_is_the_first_operand_of_its_linear) {
     BOOST_TEST(k.slab("inner.1/map", 1) == "x");  // the step's reads in order, then the supplied scalar
     BOOST_TEST(k.slab("inner.1/map", 2) == "g");
     // Each is a seam; the row's workspace is over token and contracted coordinate, the statistic's over the token.
-    const auto cuts = closed::seams(k.forest, k.kernel);
+    const auto cuts = closed::seams(k.forest);
     BOOST_REQUIRE(cuts.size() == 3u);
     BOOST_TEST(cuts[0].address == "inner.1/map");
     BOOST_TEST(cuts[0].axes.size() == 2u);

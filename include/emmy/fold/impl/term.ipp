@@ -25,6 +25,15 @@ inline const pure* defined(const term& t, name_id n) {
     return nullptr;
 }
 
+/// Everything of a forest but its terms and root.
+inline forest without_terms(const forest& f) {
+    forest out;
+    out.kernel_name = f.kernel_name, out.inputs = f.inputs, out.outputs = f.outputs;
+    out.names = f.names, out.exprs = f.exprs, out.windows = f.windows, out.free = f.free, out.stores = f.stores;
+    out.is_axis = f.is_axis, out.is_value = f.is_value;
+    return out;
+}
+
 }  // namespace detail
 
 EMMY_DECL void forest::names_in(expr_id e, std::vector<name_id>& out) const {

@@ -501,6 +501,7 @@ struct term_lifter {
 
 EMMY_DECL result<forest> lift_terms(const loop::kernel& k, spelling how) {
     forest f;
+    f.kernel_name = k.name, f.inputs = k.inputs, f.outputs = k.outputs;
     f.names = k.body.names, f.exprs = k.body.exprs, f.windows = k.body.windows;
     EMMY_TRY(body, detail::read_nest(f, k.body));
     detail::respell(f, body, how);

@@ -159,9 +159,7 @@ struct rebuilder {
 
 EMMY_DECL void normalise(forest& f) {
     for (int round = 0; round < 16; ++round) {
-        forest next;
-        next.names = f.names, next.exprs = f.exprs, next.windows = f.windows, next.free = f.free, next.stores = f.stores;
-        next.is_axis = f.is_axis, next.is_value = f.is_value;
+        forest next = detail::without_terms(f);
         detail::rebuilder again{f, next};
         // Who takes what: readers before what they read.
         for (const store& s : f.stores) detail::add_once(again.taken[f.root], s.value);

@@ -13,7 +13,6 @@ struct occurrence {
 
 struct seam_finder {
     const forest& f;
-    const loop::kernel& k;
     std::vector<std::vector<occurrence>> at{};
     std::vector<std::vector<term_id>> readers{};
     std::size_t visits = 0;
@@ -50,7 +49,7 @@ struct seam_finder {
             for (name_id a : s->args) args.push_back(type_of(t, a)), all &= args.back() != dtype::none;
             if (s->type != dtype::none) out = s->type;
             else if (s->kind == loop::stmt_kind::load) {
-                for (const auto* list : {&k.inputs, &k.outputs})
+                for (const auto* list : {&f.inputs, &f.outputs})
                     for (const loop::buffer& b : *list)
                         if (b.name == s->buffer) out = b.type;
             } else if (s->kind == loop::stmt_kind::let) out = dtype::f32;
@@ -191,8 +190,8 @@ struct seam_finder {
 
 }  // namespace detail
 
-EMMY_DECL std::vector<seam> seams(const forest& f, const loop::kernel& k) {
-    return detail::seam_finder{f, k}.found();
+EMMY_DECL std::vector<seam> seams(const forest& f) {
+    return detail::seam_finder{f}.found();
 }
 
 }  // namespace emmy::fold::closed
