@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """Writes the committed .pt2 fixtures with real PyTorch: one archive a module, beside it what the module answers.
 
-usage: make.py [NAME...]      (default: all that this version of PyTorch makes; into the folder of this script)
-       make.py --old          (with PyTorch 2.2: the archive of an older schema)
+usage: make.py [NAME...]              (default: all; into the folder of this script)
+       make.py --as PREFIX NAME...    (with another PyTorch: PREFIX_NAME.pt2 and .pt)
+       make.py --old                  (with PyTorch 2.2: the archive of an older schema)
 
-NAME.pt2 is what torch.export.save writes, without stack traces. NAME.pt holds {"runs": [{"inputs": [...], "outputs": [...]}]}: the inputs of the
+NAME.pt2 is what torch.export.save writes, without stack traces; above 40 KB its members are deflated, which torch.export.load reads
+as well. NAME.pt holds {"runs": [{"inputs": [...], "outputs": [...]}]}: the inputs of the
 call flattened in order, the outputs likewise, in PyTorch's eager mode on the CPU; "after" lists the inputs once more where the call changed one.
 Archives whose sizes are symbolic have a second run at another size. refused.txt names the archives that must be refused, each with words of the message.
-Made with PyTorch 2.15.0 (PyPI wheel, CPU used) under Python 3.11; old_schema.pt2 with 2.2.2.
+Made with PyTorch 2.15.0 (PyPI wheel, CPU used) under Python 3.11; refused_old_schema.pt2 with 2.2.2, torch26_* (archives laid out as before 2.8) with 2.6.0:
+  make.py --as torch26 linear_f16 llama_prefill_bf16_dynamic qwen3_decode_f32 slices_cat_f32
 """
 import copy
 import pathlib
 import sys
+import zipfile
 
 import torch
 import torch.nn.functional as F
@@ -263,14 +267,17 @@ def conv2d_f32():
 
 @case
 def activations_f32():
-    return Fn(lambda x: (F.gelu(x), F.gelu(x, approximate="tanh"), F.silu(x), F.softplus(x), F.relu(x), torch.sigmoid(x), torch.tanh(x))), (draw(3, 7, low=-4, high=4),)
+    def fn(x):
+        return F.gelu(x), F.gelu(x, approximate="tanh"), F.silu(x), F.softplus(x), F.relu(x), torch.sigmoid(x), torch.tanh(x)
+    return Fn(fn), (draw(3, 7, low=-4, high=4),)
 
 
 @case
 def pointwise_f32():
     def fn(x, y):
-        return (torch.exp(x) + torch.rsqrt(y), torch.reciprocal(y) - torch.abs(x), x.pow(3.0), y.pow(-0.5), 1 - x, torch.add(x, y, alpha=2.0), torch.sub(x, y, alpha=0.5),
-                torch.div(x, y, rounding_mode="floor"), torch.maximum(x, y), torch.minimum(x, y), -x, x.clamp(-0.5, 0.5), x.clamp(min=0.1), torch.erf(x), x / 3)
+        return (torch.exp(x) + torch.rsqrt(y), torch.reciprocal(y) - torch.abs(x), x.pow(3.0), y.pow(-0.5), 1 - x, torch.add(x, y, alpha=2.0),
+                torch.sub(x, y, alpha=0.5), torch.div(x, y, rounding_mode="floor"), torch.maximum(x, y), torch.minimum(x, y), -x,
+                x.clamp(-0.5, 0.5), x.clamp(min=0.1), torch.erf(x), x / 3)
     return Fn(fn), (draw(4, 6), draw(4, 6, low=0.25, high=2))
 
 
@@ -300,7 +307,8 @@ def cumsum_f32():
 @case
 def products_f32():
     def fn(a, b, c, m):
-        return torch.bmm(a, b), a @ m, torch.matmul(a[:, None], b[None]), torch.addmm(c, a[0], m, beta=0.5, alpha=2.0), torch.einsum("bik,bkj->bij", a, b), a[0] @ m[:, 0]
+        return (torch.bmm(a, b), a @ m, torch.matmul(a[:, None], b[None]), torch.addmm(c, a[0], m, beta=0.5, alpha=2.0), torch.einsum("bik,bkj->bij", a, b),
+                a[0] @ m[:, 0])
     return Fn(fn), (draw(2, 3, 4), draw(2, 4, 5), draw(3, 6), draw(4, 6))
 
 
@@ -309,8 +317,9 @@ def products_f32():
 @case
 def views_f16():
     def fn(x):
-        return (x.permute(2, 0, 1), x.reshape(4, 6).t(), x.flatten(1), x.unsqueeze(0).expand(3, -1, -1, -1), x.movedim(0, -1).contiguous(), x.view(2, 3, 2, 2).squeeze(),
-                x.unflatten(2, (2, 2)), x.transpose(0, 2).reshape(-1), x[:, :1].squeeze(1), x.repeat_interleave(2, 1), x.repeat(1, 2, 1))
+        return (x.permute(2, 0, 1), x.reshape(4, 6).t(), x.flatten(1), x.unsqueeze(0).expand(3, -1, -1, -1), x.movedim(0, -1).contiguous(),
+                x.view(2, 3, 2, 2).squeeze(), x.unflatten(2, (2, 2)), x.transpose(0, 2).reshape(-1), x[:, :1].squeeze(1),
+                x.repeat_interleave(2, 1), x.repeat(1, 2, 1))
     return Fn(fn), (draw(2, 3, 4, dtype=f16),)
 
 
@@ -319,8 +328,8 @@ def slices_cat_f32():
     def fn(x, y):
         a, b = x.chunk(2, -1)
         p, q, r = x.split((1, 2, 5), -1)
-        return (torch.cat((x, y)), torch.cat((b, -a), -1), x[:, ::2], x[1:, 2:-1], x[-1], x[:, -3:], torch.stack((a, b), 1), q * 2, torch.cat((r, p), 1), x.select(1, 3),
-                x[..., None, 1:3], torch.roll(y, 1, 0), F.pad(x, (1, 2)), x.flip(0), *y.unbind(0))
+        return (torch.cat((x, y)), torch.cat((b, -a), -1), x[:, ::2], x[1:, 2:-1], x[-1], x[:, -3:], torch.stack((a, b), 1), q * 2, torch.cat((r, p), 1),
+                x.select(1, 3), x[..., None, 1:3], torch.roll(y, 1, 0), F.pad(x, (1, 2)), x.flip(0), *y.unbind(0))
     return Fn(fn), (draw(3, 8), draw(2, 8))
 
 
@@ -329,8 +338,8 @@ def masks_f32():
     def fn(x, m):
         rows = torch.arange(5)
         keep = rows[:, None] >= rows[None]
-        return (x.masked_fill(m, -1e9), torch.where(x > 0, x, 0.1 * x), x.tril(), x.triu(1), torch.where(keep, x, torch.zeros_like(x)), (x >= 0.5) | (x < -0.5), x.ne(0.0).logical_not(),
-                torch.full((2, 3), 1.5) + torch.ones(3), torch.eye(5) * x)
+        return (x.masked_fill(m, -1e9), torch.where(x > 0, x, 0.1 * x), x.tril(), x.triu(1), torch.where(keep, x, torch.zeros_like(x)),
+                (x >= 0.5) | (x < -0.5), x.ne(0.0).logical_not(), torch.full((2, 3), 1.5) + torch.ones(3), torch.eye(5) * x)
     return Fn(fn), (draw(5, 5), torch.rand(5, 5) < 0.3)
 
 
@@ -513,16 +522,28 @@ def run(module, inputs):
     return told
 
 
-def make(name):
+def deflate(path, above=40_000):
+    if path.stat().st_size < above:
+        return
+    with zipfile.ZipFile(path) as z:
+        members = [(i.filename, z.read(i)) for i in z.infolist()]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
+        for name, data in members:
+            z.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+    torch.export.load(path)
+
+
+def make(name, stem):
     torch.manual_seed(len(name) * 1000 + sum(map(ord, name)))
     made = CASES[name]()
     module, inputs, again, shapes = made if len(made) == 4 else (*made, None, None)
     module.eval().requires_grad_(False)
     if isinstance(module, Fn) and shapes is not None and len(shapes) != 1:
         shapes = (shapes,)  # *args is one argument
-    export(module, inputs, shapes, here / f"{name}.pt2")
+    export(module, inputs, shapes, here / f"{stem}.pt2")
+    deflate(here / f"{stem}.pt2")
     if name not in REFUSED:
-        torch.save({"runs": [run(module, i) for i in (inputs, again) if i is not None]}, here / f"{name}.pt")
+        torch.save({"runs": [run(module, i) for i in (inputs, again) if i is not None]}, here / f"{stem}.pt")
 
 
 def make_torchscript():
@@ -533,7 +554,10 @@ def make_torchscript():
 def make_old():
     """No import of trace.py here: it needs a later version."""
     torch.manual_seed(1)
-    torch.export.save(torch.export.export(trained(nn.Linear(4, 6)), (draw(3, 4),)), str(here / "refused_old_schema.pt2"))
+    exported = torch.export.export(trained(nn.Linear(4, 6)), (draw(3, 4),))
+    for node in exported.graph.nodes:
+        node.meta.pop("stack_trace", None)
+    torch.export.save(exported, str(here / "refused_old_schema.pt2"))
 
 
 if __name__ == "__main__":
@@ -541,9 +565,11 @@ if __name__ == "__main__":
         make_old()
         sys.exit()
     from trace import MODELS, GatedMLP, Layer, ModelNorm, angles, build, export, rotary, symbolic  # noqa: E402
-    for each in sys.argv[1:] or CASES:
-        make(each)
-    if not sys.argv[1:]:
+    args = sys.argv[1:]
+    prefix = args[1] + "_" if args[:1] == ["--as"] else ""
+    for each in (args[2:] if prefix else args) or CASES:
+        make(each, prefix + each)
+    if not args:
         make_torchscript()
-        lines = {**REFUSED, "refused_torchscript": "TorchScript", "refused_old_schema": "serialized_exported_program.json"}
+        lines = {**REFUSED, "refused_torchscript": "TorchScript", "refused_old_schema": "schema"}
         (here / "refused.txt").write_text("".join(f"{n}.pt2 {w}\n" for n, w in sorted(lines.items())))
