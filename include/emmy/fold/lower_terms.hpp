@@ -13,3 +13,7 @@ namespace emmy::fold::closed {
 EMMY_DECL result<loop::kernel> lower(const forest& f);
 
 }  // namespace emmy::fold::closed
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/fold/impl/lower_terms.ipp>
+#endif

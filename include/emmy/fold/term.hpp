@@ -87,7 +87,8 @@ struct forest {
     bool names_axis(name_id n) const { return n < is_axis.size() && is_axis[n]; }
     bool names_value(name_id n) const { return n < is_value.size() && is_value[n]; }
     /// Names in an expression, with repeats, in reading order.
-    EMMY_DECL void names_in(expr_id e, std::vector<name_id>& out) const;
+    void names_in(expr_id e, std::vector<name_id>& out) const { names_in(exprs, e, out); }
+    EMMY_DECL static void names_in(const expr_pool& exprs, expr_id e, std::vector<name_id>& out);
     /// Values that a statement reads: arguments, then values named in its expressions.
     EMMY_DECL std::vector<name_id> reads(const pure& s) const;
     /// Coordinates that a statement reads.

@@ -2,6 +2,7 @@
 #include <emmy/fold/impl/access.ipp>
 #include <emmy/fold/impl/kernel_form.ipp>
 #include <emmy/fold/impl/lift.ipp>
+#include <emmy/fold/impl/lower_terms.ipp>
 #include <emmy/fold/impl/order.ipp>
 #include <emmy/fold/impl/print.ipp>
 #include <emmy/fold/impl/stages.ipp>

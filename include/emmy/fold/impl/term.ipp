@@ -36,16 +36,16 @@ inline forest without_terms(const forest& f) {
 
 }  // namespace detail
 
-EMMY_DECL void forest::names_in(expr_id e, std::vector<name_id>& out) const {
+EMMY_DECL void forest::names_in(const expr_pool& exprs, expr_id e, std::vector<name_id>& out) {
     if (e == no_expr) return;
     const expr& x = exprs[e];
     switch (x.kind) {
         case expr_kind::name: out.push_back(x.name); return;
-        case expr_kind::binary: names_in(x.a, out), names_in(x.b, out); return;
-        case expr_kind::ternary: names_in(x.a, out), names_in(x.b, out), names_in(x.c, out); return;
-        case expr_kind::cast: names_in(x.a, out); return;
+        case expr_kind::binary: names_in(exprs, x.a, out), names_in(exprs, x.b, out); return;
+        case expr_kind::ternary: names_in(exprs, x.a, out), names_in(exprs, x.b, out), names_in(exprs, x.c, out); return;
+        case expr_kind::cast: names_in(exprs, x.a, out); return;
         case expr_kind::call:
-            for (expr_id a : exprs.args(x)) names_in(a, out);
+            for (expr_id a : exprs.args(x)) names_in(exprs, a, out);
             return;
         default: return;
     }
