@@ -463,6 +463,7 @@ struct term_lifter {
                 name_id value = sum;
                 for (std::size_t i = 0; i < after[k].size(); ++i) {
                     pure s = *after[k][i];
+                    s.type = dtype::none;  // a factor of the sum, which is wider
                     const name_id before = spine_value(*after[k][i], found);
                     for (name_id& a : s.args)
                         if (a == before) a = value;
