@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/core/config.hpp>
 #include <emmy/core/dtype.hpp>
 #include <emmy/core/result.hpp>
 #include <emmy/device/arena.hpp>
@@ -8,6 +9,7 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,6 +63,30 @@ struct launch {
     int team = 1;                         ///< threads that share the work
 };
 
+/// Part of one buffer.
+struct slice {
+    std::uint32_t buffer = 0;
+    std::uint64_t offset = 0, bytes = 0;
+};
+
+/// Kernels run one after another over one set of buffers. A kernel's scratch_bytes are for the launches it has here.
+struct sequence {
+    struct step {
+        std::uint32_t kernel = 0;         ///< place in `kernels`
+        launch how = {};
+        std::vector<slice> buffers = {};  ///< the kernel's, in its order
+        std::vector<slice> zeroed = {};   ///< set to zero before it
+    };
+    struct copy {
+        slice from, to;                   ///< of one size, not overlapping
+    };
+    std::vector<kernel_text> kernels;
+    std::vector<step> steps;
+    std::vector<copy> copied = {};        ///< after the last step
+};
+/// Errors (input): a kernel or a buffer that is not there, a slice that ends outside its buffer, a copy of two sizes; `sizes`: bytes of the buffers.
+EMMY_DECL result<void> check(const sequence& what, std::span<const std::uint64_t> sizes);
+
 /// What is timed beside a kernel, in the same process.
 struct reference {
     enum class kind : std::uint8_t { none, gemm, copy } what = kind::none;
@@ -83,13 +109,14 @@ struct effort {
 struct measure_request {
     std::vector<kernel_text> kernels;     ///< measured alone one after another, or in alternating rounds
     std::vector<launch> launches;         ///< one per kernel
+    std::vector<sequence> sequences = {}; ///< each measured as a whole, after the kernels
     reference against = {};
     bool interleave = false;              ///< one window each per round, the reference included
     device::effort effort = {};
 };
 
 struct measured {
-    std::vector<statistics> kernels;      ///< µs per launch, one per kernel
+    std::vector<statistics> kernels;      ///< µs per launch, one per kernel, then one per sequence (all its steps)
     std::optional<statistics> against;    ///< the reference's, when it ran
     std::string reference_name;           ///< "openblas SkylakeX 2t", "copy 2t"
     std::string reference_note;           ///< why the reference did not run or is a weak yardstick; may be empty
@@ -97,11 +124,16 @@ struct measured {
 
 /// A device as a type. `cpu::host_device` runs in this process, `worker_device` in one that can be killed.
 template <class D>
-concept device = requires(D& d, const kernel_text& text, tensor_arena& arena, const launch& how, const measure_request& request) {
+concept device = requires(D& d, const kernel_text& text, tensor_arena& arena, const launch& how, const sequence& many, const measure_request& request) {
     { d.identify() } -> std::same_as<const identification&>;
     { d.compile(text) } -> std::same_as<result<compiled>>;
     { d.run(text, arena, how) } -> std::same_as<result<void>>;
+    { d.run(many, arena) } -> std::same_as<result<void>>;
     { d.measure(request, arena) } -> std::same_as<result<measured>>;
 };
 
 }  // namespace emmy::device
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/device/impl/sequence.ipp>
+#endif

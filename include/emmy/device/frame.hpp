@@ -8,7 +8,7 @@
 namespace emmy::device {
 
 /// Version of the worker protocol: a worker of another version is refused at its greeting.
-constexpr int worker_protocol = 1;
+constexpr int worker_protocol = 2;
 
 /// One message between a process and its worker over a socket: 4 bytes "EMMW", u32 version, u64 length (little-endian), then
 /// the payload, one JSON object; optionally one descriptor. Payloads are bounded (64 MiB).

@@ -42,6 +42,7 @@ public:
     EMMY_DECL const identification& identify();
     EMMY_DECL result<compiled> compile(const kernel_text& text);
     EMMY_DECL result<void> run(const kernel_text& text, tensor_arena& arena, const launch& how);
+    EMMY_DECL result<void> run(const sequence& what, tensor_arena& arena);
     EMMY_DECL result<measured> measure(const measure_request& request, tensor_arena& arena);
     EMMY_DECL result<ceilings> measure_ceilings(int team);
 

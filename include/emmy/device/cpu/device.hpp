@@ -3,6 +3,7 @@
 #include <emmy/device/cpu/identify.hpp>
 
 #include <memory>
+#include <span>
 #include <string>
 
 namespace emmy::device::cpu {
@@ -19,6 +20,10 @@ public:
     EMMY_DECL const identification& identify();
     EMMY_DECL result<compiled> compile(const kernel_text& text);
     EMMY_DECL result<void> run(const kernel_text& text, tensor_arena& arena, const launch& how);
+    /// Outputs are poisoned once, before the first step.
+    EMMY_DECL result<void> run(const sequence& what, tensor_arena& arena);
+    /// The same over the caller's memory, which nothing but the steps writes. Compiled code is kept: a second run compiles and loads nothing.
+    EMMY_DECL result<void> run(const sequence& what, std::span<const std::span<std::byte>> buffers);
     EMMY_DECL result<measured> measure(const measure_request& request, tensor_arena& arena);
     /// Measured on first use, then read from the cache directory.
     EMMY_DECL result<ceilings> measure_ceilings(int team);

@@ -27,6 +27,16 @@ struct host_device::state {
         if (!team || team->parts() != parts) team.reset(), team = std::make_unique<thread_team>(parts);
         return *team;
     }
+    std::map<std::string, entry_point, std::less<>> known;   ///< by text and flags: what was loaded once needs no look at the cache
+    aligned_memory scratch;                                  ///< of sequences run over a caller's memory, kept
+
+    result<entry_point> find(const kernel_text& text) {
+        const std::string key = to_hex(xxh3_128(text.source)) + " " + text.entry + (text.fast_math ? " fast " : " ") + std::to_string(text.optimisation);
+        if (const auto at = known.find(key); at != known.end()) return at->second;
+        EMMY_TRY(entry, load(text));
+        known.emplace(key, entry);
+        return entry;
+    }
     result<entry_point> load(const kernel_text& text) {
         EMMY_TRY(object, compile_object(text, cache, identify_host()));
         const std::string key = object.object + " " + text.entry;
@@ -58,6 +68,48 @@ struct prepared {
 inline result<void> check_launch(const launch& how) {
     if (how.team < 1 || how.team > 1024) return refuse(fault_kind::user, "found a team of " + std::to_string(how.team) + ", expected 1 to 1024 threads", "TEAM");
     return {};
+}
+
+/// A sequence with its code loaded and its slices as addresses: to be called many times.
+class prepared_sequence {
+public:
+    struct step {
+        entry_point entry = nullptr;
+        std::vector<void*> buffers;
+        std::vector<std::span<std::byte>> zeroed;
+        const launch* how = nullptr;
+    };
+    prepared_sequence(const sequence& what, std::span<const std::span<std::byte>> buffers, std::span<const entry_point> entries) {
+        const auto at = [&](const slice& s) { return buffers[s.buffer].subspan(static_cast<std::size_t>(s.offset), static_cast<std::size_t>(s.bytes)); };
+        for (const sequence::step& s : what.steps) {
+            step out;
+            out.entry = entries[s.kernel], out.how = &s.how;
+            for (const slice& b : s.buffers) out.buffers.push_back(at(b).data());
+            for (const slice& z : s.zeroed) out.zeroed.push_back(at(z));
+            steps_.push_back(std::move(out));
+        }
+        for (const sequence::copy& c : what.copied) copied_.emplace_back(at(c.from), at(c.to));
+    }
+    template <class TeamOf>
+    void run(const TeamOf& team_of, unsigned char* scratch) const {
+        for (const step& s : steps_) {
+            for (std::span<std::byte> z : s.zeroed)
+                if (!z.empty()) std::memset(z.data(), 0, z.size());
+            team_of(s.how->team).run(s.entry, s.buffers.data(), s.how->sizes.data(), scratch);
+        }
+        for (const auto& [from, to] : copied_)
+            if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+    }
+
+private:
+    std::vector<step> steps_;
+    std::vector<std::pair<std::span<std::byte>, std::span<std::byte>>> copied_;
+};
+
+inline std::uint64_t most_scratch(const sequence& what) {
+    std::uint64_t most = 0;
+    for (const kernel_text& k : what.kernels) most = std::max(most, k.scratch_bytes);
+    return most;
 }
 
 inline void evict(void* start, std::size_t bytes) {
@@ -119,6 +171,29 @@ EMMY_DECL result<void> host_device::run(const kernel_text& text, tensor_arena& a
     return {};
 }
 
+EMMY_DECL result<void> host_device::run(const sequence& what, std::span<const std::span<std::byte>> buffers) {
+    std::vector<std::uint64_t> sizes;
+    for (std::span<std::byte> b : buffers) sizes.push_back(b.size());
+    EMMY_CHECK_OK(check(what, sizes));
+    std::vector<entry_point> entries;
+    for (const kernel_text& text : what.kernels) {
+        EMMY_TRY(entry, state_->find(text));
+        entries.push_back(entry);
+    }
+    const std::uint64_t scratch = detail::most_scratch(what);
+    if (!state_->scratch || state_->scratch.bytes().size() < scratch + 64) state_->scratch = aligned_memory(scratch + 64, 0);
+    if (!state_->scratch) return refuse(fault_kind::device_limit, "no memory for " + std::to_string(scratch) + " bytes of scratch");
+    detail::prepared_sequence(what, buffers, entries).run([this](int parts) -> thread_team& { return state_->team_of(parts); }, reinterpret_cast<unsigned char*>(state_->scratch.data()));
+    return {};
+}
+
+EMMY_DECL result<void> host_device::run(const sequence& what, tensor_arena& arena) {
+    arena.poison_outputs();
+    std::vector<std::span<std::byte>> buffers;
+    for (std::size_t i = 0; i < arena.size(); ++i) buffers.push_back(arena[i]);
+    return run(what, buffers);
+}
+
 EMMY_DECL result<measured> host_device::measure(const measure_request& request, tensor_arena& arena) {
     if (request.kernels.size() != request.launches.size()) return refuse(fault_kind::internal, "as many launches as kernels expected");
     measured out;
@@ -148,7 +223,35 @@ EMMY_DECL result<measured> host_device::measure(const measure_request& request, 
                             },
             evict_all});
     }
-    const int team = request.launches.empty() ? 1 : request.launches[0].team;
+    std::vector<detail::prepared_sequence> sequences;
+    std::vector<aligned_memory> sequence_scratch;
+    sequences.reserve(request.sequences.size());
+    for (const sequence& many : request.sequences) {
+        std::vector<std::span<std::byte>> buffers;
+        std::vector<std::uint64_t> sizes;
+        for (std::size_t i = 0; i < arena.size(); ++i) buffers.emplace_back(memory[i].data(), arena[i].size()), sizes.push_back(arena[i].size());
+        EMMY_CHECK_OK(check(many, sizes));
+        std::vector<entry_point> entries;
+        for (const kernel_text& text : many.kernels) {
+            EMMY_TRY(entry, state_->find(text));
+            entries.push_back(entry);
+        }
+        const std::uint64_t scratch = detail::most_scratch(many);
+        sequence_scratch.emplace_back(scratch + 64, memory.size());
+        if (!sequence_scratch.back()) return refuse(fault_kind::device_limit, "no memory for " + std::to_string(scratch) + " bytes of scratch");
+        sequences.emplace_back(many, buffers, entries);
+        subjects.push_back({[this, prepared = &sequences.back(), room = sequence_scratch.back().data()](int n) {
+                                for (int j = 0; j < n; ++j) prepared->run([this](int parts) -> thread_team& { return state_->team_of(parts); }, reinterpret_cast<unsigned char*>(room));
+                            },
+            evict_all});
+    }
+    const auto first_team = [&] {
+        if (!request.launches.empty()) return request.launches[0].team;
+        for (const sequence& many : request.sequences)
+            if (!many.steps.empty()) return many.steps[0].how.team;
+        return 1;
+    };
+    const int team = first_team();
 
     // The reference works on memory of its own.
     std::vector<aligned_memory> extra;

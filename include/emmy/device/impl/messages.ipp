@@ -73,11 +73,98 @@ inline result<std::vector<buffer_spec>> read_buffers(const json::value& v, const
     return out;
 }
 
+inline void write_slice(json::writer& w, const slice& s) {
+    w.begin_array().integer(s.buffer).integer(static_cast<std::int64_t>(s.offset)).integer(static_cast<std::int64_t>(s.bytes)).end_array();
+}
+inline result<slice> read_slice(const json::value& v, const json::path& at) {
+    EMMY_TRY(parts, json::read_array(v, at));
+    if (parts.size() != 3) return refuse(json::problem(at, "expected [buffer, offset, bytes]"));
+    std::int64_t numbers[3] = {};
+    for (std::size_t i = 0; i < 3; ++i) {
+        EMMY_TRY(number, json::read_integer(parts[i], at));
+        if (number < 0 || (i == 0 && number > 0xffffffff)) return refuse(json::problem(at, "expected [buffer, offset, bytes], none below 0"));
+        numbers[i] = number;
+    }
+    return slice{static_cast<std::uint32_t>(numbers[0]), static_cast<std::uint64_t>(numbers[1]), static_cast<std::uint64_t>(numbers[2])};
+}
+inline result<std::vector<slice>> read_slices(const json::value& v, const json::path& at) {
+    std::vector<slice> out;
+    EMMY_TRY(items, json::read_array(v, at));
+    for (const json::value& item : items) {
+        EMMY_TRY(one, read_slice(item, at));
+        out.push_back(one);
+    }
+    return out;
+}
+
+inline void write_sequence(json::writer& w, const sequence& s) {
+    const auto slices = [&](const std::vector<slice>& list) {
+        w.begin_array();
+        for (const slice& one : list) write_slice(w, one);
+        w.end_array();
+    };
+    w.begin_object().key("kernels").begin_array();
+    for (const kernel_text& t : s.kernels) write_text(w, t);
+    w.end_array().key("steps").begin_array();
+    for (const sequence::step& step : s.steps) {
+        w.begin_object().key("kernel").integer(step.kernel).key("launch");
+        write_launch(w, step.how);
+        w.key("buffers"), slices(step.buffers);
+        w.key("zeroed"), slices(step.zeroed);
+        w.end_object();
+    }
+    w.end_array().key("copied").begin_array();
+    for (const sequence::copy& c : s.copied) slices({c.from, c.to});
+    w.end_array().end_object();
+}
+/// Whether its slices fit is check()'s to say.
+inline result<sequence> read_sequence(const json::value& v, const json::path& at) {
+    json::fields f(v, at);
+    sequence out;
+    EMMY_TRY(kernels, f.need("kernels"));
+    EMMY_TRY(texts, json::read_array(*kernels, f.at("kernels")));
+    for (const json::value& item : texts) {
+        EMMY_TRY(text, read_text(item, f.at("kernels")));
+        out.kernels.push_back(std::move(text));
+    }
+    EMMY_TRY(steps, f.need("steps"));
+    const json::path step_at = f.at("steps");
+    EMMY_TRY(items, json::read_array(*steps, step_at));
+    for (const json::value& item : items) {
+        json::fields g(item, step_at);
+        sequence::step step;
+        EMMY_TRY(kernel, g.need("kernel"));
+        EMMY_TRY(place, json::read_integer(*kernel, g.at("kernel")));
+        if (place < 0 || place > 0xffffffff) return refuse(json::problem(g.at("kernel"), "expected a place among the kernels"));
+        step.kernel = static_cast<std::uint32_t>(place);
+        EMMY_TRY(how, g.need("launch"));
+        EMMY_TRY(launch, read_launch(*how, g.at("launch")));
+        step.how = std::move(launch);
+        EMMY_TRY(buffers, g.need("buffers"));
+        EMMY_TRY(slices, read_slices(*buffers, g.at("buffers")));
+        step.buffers = std::move(slices);
+        EMMY_TRY(zeroed, g.need("zeroed"));
+        EMMY_TRY(zeros, read_slices(*zeroed, g.at("zeroed")));
+        step.zeroed = std::move(zeros);
+        out.steps.push_back(std::move(step));
+    }
+    EMMY_TRY(copied, f.need("copied"));
+    EMMY_TRY(copies, json::read_array(*copied, f.at("copied")));
+    for (const json::value& item : copies) {
+        EMMY_TRY(two, read_slices(item, f.at("copied")));
+        if (two.size() != 2) return refuse(json::problem(f.at("copied"), "expected [from, to]"));
+        out.copied.push_back({two[0], two[1]});
+    }
+    return out;
+}
+
 inline void write_measure(json::writer& w, const measure_request& r) {
     w.key("kernels").begin_array();
     for (const kernel_text& t : r.kernels) write_text(w, t);
     w.end_array().key("launches").begin_array();
     for (const launch& l : r.launches) write_launch(w, l);
+    w.end_array().key("sequences").begin_array();
+    for (const sequence& many : r.sequences) write_sequence(w, many);
     w.end_array().key("interleave").boolean(r.interleave);
     const reference& ref = r.against;
     w.key("reference").begin_array().integer(static_cast<int>(ref.what)).integer(ref.m).integer(ref.n).integer(ref.k).integer(ref.batch).integer(ref.transposed);
@@ -112,6 +199,12 @@ inline result<measure_request> read_measure(json::fields& f) {
     for (const json::value& item : hows) {
         EMMY_TRY(how, read_launch(item, f.at("launches")));
         out.launches.push_back(std::move(how));
+    }
+    EMMY_TRY(sequences, f.need("sequences"));
+    EMMY_TRY(lists, json::read_array(*sequences, f.at("sequences")));
+    for (const json::value& item : lists) {
+        EMMY_TRY(many, read_sequence(item, f.at("sequences")));
+        out.sequences.push_back(std::move(many));
     }
     EMMY_TRY(interleave, f.need("interleave"));
     EMMY_TRY(together, json::read_boolean(*interleave, f.at("interleave")));

@@ -12,5 +12,6 @@
 #include <emmy/device/impl/measure.ipp>
 #include <emmy/device/impl/messages.ipp>
 #include <emmy/device/impl/process.ipp>
+#include <emmy/device/impl/sequence.ipp>
 #include <emmy/device/impl/statistics.ipp>
 #include <emmy/device/impl/worker.ipp>

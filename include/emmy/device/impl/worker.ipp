@@ -55,7 +55,11 @@ inline result<std::string> answer(cpu::host_device& device, const frame& request
         EMMY_TRY(buffers, read_buffers(*list, f.at("buffers")));
         if (descriptor < 0) return refuse(fault_kind::input, "expected the tensors' descriptor with the request");
         EMMY_TRY(arena, tensor_arena::adopt(std::exchange(descriptor, -1), std::move(buffers)));
-        if (op->text() == "run") {
+        if (f.may("sequence")) {
+            EMMY_TRY(many, f.need("sequence"));
+            EMMY_TRY(steps, read_sequence(*many, f.at("sequence")));
+            EMMY_CHECK_OK(device.run(steps, arena));
+        } else if (op->text() == "run") {
             EMMY_TRY(text_value, f.need("text"));
             EMMY_TRY(text, read_text(*text_value, f.at("text")));
             EMMY_TRY(launch_value, f.need("launch"));
@@ -310,8 +314,22 @@ EMMY_DECL result<void> worker_device::run(const kernel_text& text, tensor_arena&
     return state_->call(payload, arena.descriptor(), state_->options.run_seconds, "the kernel").map([](auto&&) {});
 }
 
+EMMY_DECL result<void> worker_device::run(const sequence& what, tensor_arena& arena) {
+    for (const kernel_text& text : what.kernels) EMMY_CHECK_OK(state_->compile(text).map([](auto&&) {}));
+    std::string payload;
+    json::writer w(payload);
+    w.begin_object().key("op").string("run").key("buffers");
+    detail::write_buffers(w, arena.buffers());
+    w.key("sequence");
+    detail::write_sequence(w, what);
+    w.end_object();
+    return state_->call(payload, arena.descriptor(), state_->options.run_seconds, "the kernels").map([](auto&&) {});
+}
+
 EMMY_DECL result<measured> worker_device::measure(const measure_request& request, tensor_arena& arena) {
     for (const kernel_text& text : request.kernels) EMMY_CHECK_OK(state_->compile(text).map([](auto&&) {}));
+    for (const sequence& many : request.sequences)
+        for (const kernel_text& text : many.kernels) EMMY_CHECK_OK(state_->compile(text).map([](auto&&) {}));
     std::string payload;
     json::writer w(payload);
     w.begin_object().key("op").string("measure").key("buffers");
@@ -322,7 +340,7 @@ EMMY_DECL result<measured> worker_device::measure(const measure_request& request
     const json::path root;
     json::fields f(doc.root(), root);
     EMMY_TRY(out, detail::read_measured(f));
-    if (out.kernels.size() != request.kernels.size()) return refuse(fault_kind::device, "the worker's answer has another number of kernels than the request");
+    if (out.kernels.size() != request.kernels.size() + request.sequences.size()) return refuse(fault_kind::device, "the worker's answer has another number of kernels than the request");
     return out;
 }
 

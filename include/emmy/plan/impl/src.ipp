@@ -1,0 +1,6 @@
+#pragma once
+#include <emmy/plan/impl/bind.ipp>
+#include <emmy/plan/impl/network.ipp>
+#include <emmy/plan/impl/packing.ipp>
+#include <emmy/plan/impl/plan.ipp>
+#include <emmy/plan/impl/run.ipp>
