@@ -46,6 +46,10 @@ public:
     EMMY_DECL result<std::vector<std::uint64_t>> sizes_of(const digest128& kernel) const;
     /// Fastest ok row at exactly these sizes and of this rank, in µs: the leaf price.
     EMMY_DECL result<std::optional<double>> leaf_price(const digest128& kernel, const store::binding_list& bindings, producer_rank rank = producer_rank::own) const;
+    /// Is there a source of this rank at all? False: nothing has a price by it.
+    EMMY_DECL bool any(producer_rank rank) const;
+    /// Rows of it are in scope, of any size, and each of them failed.
+    EMMY_DECL result<bool> only_failed(const digest128& kernel) const;
     /// Rows of this kernel in other lanes of the same card: (lane, rows), for "none in the live lane".
     EMMY_DECL result<std::vector<std::pair<std::string, std::uint32_t>>> other_lanes(const digest128& kernel) const;
 

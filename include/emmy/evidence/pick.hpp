@@ -61,6 +61,7 @@ struct schedule_fork {
     store::binding_list bindings = {};  ///< sizes of this compile
     std::string fork = "schedule";
     const option_space* options = nullptr;  ///< must be set; outlives the pick
+    const loop::kernel* body = nullptr;     ///< where it is at hand; what a model of a device without options of its own reads
 };
 
 /// What a model says of one option: a time. Lower is better.
@@ -87,6 +88,9 @@ public:
 /// first option. `evidence` may be null: nothing is measured. Errors (user): strict and not decided by evidence (names kernel and
 /// fork); no option left by pins. (store): unreadable; (internal): no option space.
 EMMY_DECL result<record> pick_schedule(const snapshot* evidence, const schedule_fork& fork, strictness strict = strictness::off, const prior_hook* prior = nullptr);
+
+/// Why a strict compile does not accept this decision; empty: it does. Never about a fork without a choice.
+EMMY_DECL std::string strict_refusal(const record& r, strictness strict);
 
 /// Is a row measured at `there` usable at `here`: same symbols, each |log2 ratio| <= 1, both decode (<= 16) or both not. Gives the
 /// distance (sum of |log2|), or nothing.

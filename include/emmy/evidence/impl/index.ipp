@@ -153,6 +153,20 @@ EMMY_DECL result<std::optional<double>> snapshot::leaf_price(const digest128& ke
     return std::optional<double>();
 }
 
+EMMY_DECL bool snapshot::any(producer_rank rank) const { return ctx_ && std::find(ranks_.begin(), ranks_.end(), rank) != ranks_.end(); }
+
+EMMY_DECL result<bool> snapshot::only_failed(const digest128& kernel) const {
+    if (!ctx_) return false;
+    bool failed = false, ok = false;
+    const store::layout::perf_key prefix{*ctx_, kernel};
+    EMMY_CHECK_OK(store::for_each_measurement(txn_, prefix.kernel_prefix(), [&](const store::measurement& m) {
+        if (m.key.src >= ranks_.size() || ranks_[m.key.src] == producer_rank::out_of_scope) return true;
+        (m.time.ok() ? ok : failed) = true;
+        return !ok;
+    }));
+    return failed && !ok;
+}
+
 EMMY_DECL result<std::vector<std::pair<std::string, std::uint32_t>>> snapshot::other_lanes(const digest128& kernel) const {
     std::vector<std::pair<std::string, std::uint32_t>> out;
     EMMY_TRY(contexts, store::all_contexts(txn_));

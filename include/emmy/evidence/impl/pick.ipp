@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy/evidence/pick.hpp>
 
+#include <emmy/evidence/impl/evidence_of.hpp>
 #include <emmy/evidence/regime.hpp>
 #include <emmy/knob/agree.hpp>
 
@@ -19,10 +20,6 @@ inline std::optional<knob::schedule_row> typed(const store::knob_list& row) {
 
 /// Rows of one rank and size, fastest first, asked until one is offered; then the next one offered.
 inline result<bool> try_rows(const snapshot& evidence, const option_space& options, const size_rows& at, producer_rank rank, record& out) {
-    const auto shown = [&](const merged_row& m, store::knob_list row) {
-        const store::source_record& source = evidence.source(m.source);
-        return row_evidence{std::move(row), source.label, source.producer, at.bindings, m.time.median, m.time.how == store::outcome::captured, m.row};
-    };
     bool decided = false;
     for (const merged_row& m : at.rows) {
         if (m.rank != rank) continue;
@@ -32,10 +29,10 @@ inline result<bool> try_rows(const snapshot& evidence, const option_space& optio
         if (!option) continue;
         if (!decided) {
             out.chosen = std::move(*option);
-            out.by = shown(m, std::move(row));
+            out.by = shown(evidence, m, std::move(row), at.bindings);
             decided = true;
         } else if (*option != out.chosen) {
-            out.runner_up = shown(m, std::move(row));
+            out.runner_up = shown(evidence, m, std::move(row), at.bindings);
             out.margin = m.time.median / out.by->us - 1;
             break;
         }
@@ -43,14 +40,6 @@ inline result<bool> try_rows(const snapshot& evidence, const option_space& optio
     return decided;
 }
 
-inline std::string strict_problem(const record& r, strictness strict) {
-    std::string out = "decided by ";
-    if (r.by) out += "a row of " + r.by->producer + " (" + r.by->source + "), expected one of this producer";
-    else out += std::string(name(r.decided)) + ", expected a measured row";
-    out += strict == strictness::own_only ? " or a pin (--own-only)" : " or a pin (--strict-evidence)";
-    for (const std::string& note : r.notes) out += "; " + note;
-    return out;
-}
 }  // namespace detail
 
 EMMY_DECL std::optional<store::knob_list> listed_options::option_for(const store::knob_list& measured) const {
@@ -65,6 +54,19 @@ EMMY_DECL std::optional<store::knob_list> listed_options::option_for(const store
 EMMY_DECL result<store::knob_list> listed_options::first() const {
     if (options_.empty()) return refuse(fault_kind::user, "found no option, expected at least one under the pins in force");
     return options_.front();
+}
+
+EMMY_DECL std::string strict_refusal(const record& r, strictness strict) {
+    if (strict == strictness::off || r.decided == tier::only_option || r.decided == tier::pin) return {};
+    const bool own = r.decided == tier::own_row || r.decided == tier::own_pieces || r.decided == tier::nearest_own;
+    if (strict == strictness::own_only ? own : measured(r.decided)) return {};
+    std::string out = "decided by ";
+    if (r.by) out += "a row of " + r.by->producer + " (" + r.by->source + "), expected one of this producer";
+    else if (measured(r.decided)) out += std::string(name(r.decided)) + ", expected rows of this producer";
+    else out += std::string(name(r.decided)) + ", expected a measured row";
+    out += strict == strictness::own_only ? " or a pin (--own-only)" : " or a pin (--strict-evidence)";
+    for (const std::string& note : r.notes) out += "; " + note;
+    return out;
 }
 
 EMMY_DECL std::optional<double> size_distance(const store::binding_list& here, const store::binding_list& there) {
@@ -161,9 +163,7 @@ EMMY_DECL result<record> pick_schedule(const snapshot* evidence, const schedule_
         EMMY_CHECK_OK(first_option());
         out.decided = tier::first_option;
     }
-    const bool own = out.decided == tier::own_row || out.decided == tier::nearest_own;
-    if ((strict == strictness::measured && !measured(out.decided)) || (strict == strictness::own_only && !own))
-        return refuse(fault_kind::user, detail::strict_problem(out, strict), fork.kernel + " " + fork.fork);
+    if (std::string why = strict_refusal(out, strict); !why.empty()) return refuse(fault_kind::user, std::move(why), fork.kernel + " " + fork.fork);
     return out;
 }
 

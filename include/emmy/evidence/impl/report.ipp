@@ -32,13 +32,33 @@ inline void write_evidence(json::writer& out, const std::optional<row_evidence>&
     out.begin_object();
     out.key("source").string(e->source);
     out.key("producer").string(e->producer);
-    out.key("row").integer(e->row_number);
+    out.key("row").string(store::row_digest(e->row).substr(0, 12));
     out.key("us").real(e->us);
     out.key("captured").boolean(e->captured);
     out.key("bindings");
     write_bindings(out, e->bindings);
     out.key("knobs");
     write_row(out, e->row);
+    out.end_object();
+}
+inline void write_arm(json::writer& out, const std::optional<arm_evidence>& e) {
+    if (!e) {
+        out.null();
+        return;
+    }
+    out.begin_object();
+    out.key("stored").boolean(e->stored);
+    out.key("us").real(e->us);
+    out.key("arm");
+    write_row(out, e->arm);
+    out.key("pieces").begin_array();
+    for (const arm_evidence::part& p : e->parts) {
+        out.begin_object();
+        out.key("identity").string(to_hex(p.identity));
+        out.key("us").real(p.us);
+        out.end_object();
+    }
+    out.end_array();
     out.end_object();
 }
 }  // namespace detail
@@ -63,11 +83,18 @@ EMMY_DECL std::string line(const record& r) {
         out += ")";
     }
     if (!r.prior.empty()) out += " " + r.prior + " " + detail::us_text(r.predicted_us) + " predicted";
-    out += " " + knobs_text(r.chosen);
-    if (r.runner_up) {
+    if (r.by_arm) {
+        out += " " + detail::us_text(r.by_arm->us) + " (";
+        if (r.by_arm->parts.size() != 1)
+            for (std::size_t i = 0; i < r.by_arm->parts.size(); ++i) out += (i ? " + " : "") + detail::us_text(r.by_arm->parts[i].us);
+        else out += "one kernel";
+        out += ")";
+    }
+    out += " " + (r.chosen.empty() && r.fork != "schedule" ? std::string("whole") : knobs_text(r.chosen));
+    if (r.runner_up || r.runner_up_arm) {
         char margin[32];
         std::snprintf(margin, sizeof margin, "%+.1f%%", r.margin * 100);
-        out += ", next " + detail::us_text(r.runner_up->us) + " (" + margin + ")";
+        out += ", next " + detail::us_text(r.runner_up ? r.runner_up->us : r.runner_up_arm->us) + " (" + margin + ")";
     }
     return out;
 }
@@ -86,6 +113,12 @@ EMMY_DECL void write_json(json::writer& out, const record& r) {
     detail::write_evidence(out, r.by);
     out.key("runner_up");
     detail::write_evidence(out, r.runner_up);
+    if (r.by_arm || r.runner_up_arm) {
+        out.key("by_pieces");
+        detail::write_arm(out, r.by_arm);
+        out.key("runner_up_pieces");
+        detail::write_arm(out, r.runner_up_arm);
+    }
     if (!r.prior.empty()) out.key("prior").begin_object().key("stamp").string(r.prior).key("predicted_us").real(r.predicted_us).end_object();
     out.key("margin").real(r.margin);
     out.key("rows_seen").integer(r.rows_seen);
