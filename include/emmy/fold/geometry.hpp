@@ -39,4 +39,13 @@ struct roles {
 };
 EMMY_DECL roles roles_of(const forest& f, term_id id);
 
+/// From the root down, at a map its first operand that is no buffer read: the fold reached, or none (a pointwise kernel).
+EMMY_DECL term_id head_of(const forest& f);
+/// The producing folds of the regions, or the head.
+EMMY_DECL std::vector<term_id> kernel_roots(const forest& f);
+
 }  // namespace emmy::fold::closed
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/fold/impl/geometry.ipp>
+#endif

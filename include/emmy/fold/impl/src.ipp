@@ -1,10 +1,12 @@
 #pragma once
 #include <emmy/fold/impl/access.ipp>
+#include <emmy/fold/impl/geometry.ipp>
 #include <emmy/fold/impl/kernel_form.ipp>
 #include <emmy/fold/impl/lift.ipp>
 #include <emmy/fold/impl/lower_terms.ipp>
 #include <emmy/fold/impl/order.ipp>
 #include <emmy/fold/impl/print.ipp>
+#include <emmy/fold/impl/roles.ipp>
 #include <emmy/fold/impl/stages.ipp>
 #include <emmy/fold/impl/term.ipp>
 #include <emmy/fold/impl/term_lift.ipp>
