@@ -66,3 +66,33 @@ BOOST_AUTO_TEST_CASE(workspaces_of_split_reductions) {
     BOOST_TEST(rows == 72);
     BOOST_TEST(equal == rows);
 }
+
+// Which children of the peer's decisions are bodies that a lift cannot give back, by what their stored bodies show.
+BOOST_AUTO_TEST_CASE(children_that_are_formed_anew) {
+    std::map<std::pair<bool, std::string>, long> table;
+    long children = 0;
+    for (const test::stored_file& file : test::stored_files()) {
+        std::map<std::string_view, const test::stored_kernel*> kernels;
+        for (const test::stored_kernel& k : file.kernels) kernels.emplace(k.reference, &k);
+        const json::value* routing = file.document.root().find("routing");
+        if (!routing) continue;
+        std::map<std::string_view, bool> seen;
+        for (const json::value& d : routing->items())
+            for (const json::value& c : d.find("children")->items()) {
+                if (!seen.emplace(c.text(), true).second) continue;
+                ++children;
+                const test::stored_kernel& stored = *kernels.at(c.text());
+                const auto k = loop::read_kernel(stored.loop_ir);
+                BOOST_REQUIRE(k);
+                const bool rescaled = std::any_of(k->body.stmts.begin(), k->body.stmts.end(), [](const loop::stmt& s) { return s.kind == loop::stmt_kind::accum && s.base != no_name; });
+                std::string what = rescaled ? "rescaled" : "other";
+                if (!rescaled)
+                    if (const auto f = closed::lift_terms(*k); f && closed::geometry_of(*f).swept) what = "swept";
+                ++table[{stored.formed, what}];
+                if (std::getenv("EMMY_TERM_SHOW") && ((stored.formed && what == "swept") || (!stored.formed && what == "other")))
+                    std::printf("%s %s formed %d %s outputs %zu\n", file.path.c_str(), stored.reference.c_str(), stored.formed, what.c_str(), k->outputs.size());
+            }
+    }
+    if (children == 0) return;
+    for (const auto& [what, n] : table) std::printf("  formed:%s %s %ld\n", what.first ? "true" : "false", what.second.c_str(), n);
+}

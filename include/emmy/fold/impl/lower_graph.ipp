@@ -39,7 +39,8 @@ using lower_place = std::vector<std::pair<name_id, scope_id>>;
 
 class lower_graph {
 public:
-    explicit lower_graph(const forest& from) : f(from), names(from.names), exprs(from.exprs), simple_(exprs, ranges_), order_(exprs, ranges_) {
+    lower_graph(const forest& from, bool inside_grid)
+        : f(from), names(from.names), exprs(from.exprs), simple_(exprs, ranges_), order_(exprs, ranges_), inside_grid_(inside_grid) {
         scopes.emplace_back();
         ranges_.integer_cast = names.intern("int");
         zero_ = exprs.integer(0);
@@ -65,10 +66,11 @@ public:
             lower_place at;
             scope_id around = 0;
             for (const loop::axis& a : coordinates) {
-                bool mine = std::any_of(f.free.begin(), f.free.end(), [&](const loop::axis& x) { return x.name == a.name; });
+                bool mine = is_free(a.name);
                 for (std::size_t i = 0; i + (observed ? 1 : 0) < s.sweeps.size(); ++i) mine |= s.sweeps[i].name == a.name;
                 if (!mine) continue;
                 if (!is_one(a.extent)) around = free_scope(around, a);
+                if (inside_grid_ && !is_one(a.extent) && is_free(a.name)) innermost_ = around;
                 at.emplace_back(a.name, is_one(a.extent) ? 0 : around);
             }
             lower_node made;
@@ -89,6 +91,9 @@ public:
     }
 
 private:
+    bool is_free(name_id n) const {
+        return std::any_of(f.free.begin(), f.free.end(), [&](const loop::axis& x) { return x.name == n; });
+    }
     static bool is_one(const dim& d) { return d.kind == dim::form::number && d.number == 1; }
     static fault undefined(const forest& f, name_id n) { return fault(fault_kind::internal, "no term defines " + std::string(f.text(n))); }
 
@@ -176,7 +181,7 @@ private:
         }
     }
     scope_id home_of(const lower_node& n) const {
-        scope_id home = 0;
+        scope_id home = innermost_;
         for (node_id a : n.args) home = deeper(home, nodes[a].form == lower_node::kind::running ? nodes[nodes[a].args[0]].home : readable(a));
         auto named = [&](auto& self, expr_id id) -> void {
             const expr& e = exprs[id];
@@ -347,7 +352,7 @@ private:
             loop_of_[key] = 0;
             return folds_[key] = out;
         }
-        scope_id parent = within;
+        scope_id parent = deeper(innermost_, within);
         for (const auto& [n, s] : at) parent = deeper(parent, s);
         std::vector<name_id> inside{t.axis.name};
         std::vector<bool> seen(f.terms.size());
@@ -431,6 +436,8 @@ private:
     loop::normal::simplifier simple_;
     loop::normal::canonical_order order_;
     expr_id zero_ = no_expr;
+    bool inside_grid_ = false;
+    scope_id innermost_ = 0;  ///< inside_grid_: the loop of the last peeled axis
     int depth_ = 0;
     std::vector<scope_id> scope_by_name_{};
     std::vector<node_id> value_by_name_{};

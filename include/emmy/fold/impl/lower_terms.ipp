@@ -87,10 +87,10 @@ inline bool by_storage(const forest& f, const lower_graph& g, const std::vector<
 
 }  // namespace detail
 
-EMMY_DECL result<loop::kernel> lower(const forest& f) {
+EMMY_DECL result<loop::kernel> lower(const forest& f, grid_nesting grid) {
     std::vector<loop::axis> order = detail::nesting(f);
     for (bool again = false;; again = true) {
-        detail::lower_graph graph(f);
+        detail::lower_graph graph(f, grid == grid_nesting::inside);
         EMMY_CHECK_OK(graph.build(order));
         detail::lower_emitter emit(graph);
         emit.collect();

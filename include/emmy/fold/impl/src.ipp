@@ -1,5 +1,6 @@
 #pragma once
 #include <emmy/fold/impl/access.ipp>
+#include <emmy/fold/impl/form.ipp>
 #include <emmy/fold/impl/geometry.ipp>
 #include <emmy/fold/impl/kernel_form.ipp>
 #include <emmy/fold/impl/lift.ipp>
