@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/device/cache.hpp>
 #include <emmy/device/concept.hpp>
 
 #include <string>
@@ -14,9 +15,6 @@ struct toolchain {
 };
 /// Errors (device): none found; the message names what was looked for.
 EMMY_DECL result<toolchain> find_toolchain();
-
-/// Where compiled kernels live: $EMMY_CACHE_DIR, else $XDG_CACHE_HOME/emmy, else ~/.cache/emmy. Safe to delete.
-EMMY_DECL std::string cache_directory();
 
 EMMY_DECL std::vector<std::string> compile_flags(const kernel_text& text);
 

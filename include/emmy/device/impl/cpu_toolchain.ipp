@@ -2,6 +2,7 @@
 #include <emmy/core/digest.hpp>
 #include <emmy/core/file.hpp>
 #include <emmy/device/cpu/toolchain.hpp>
+#include <emmy/device/impl/cache.ipp>
 #include <emmy/device/process.hpp>
 
 #include <cerrno>
@@ -17,19 +18,6 @@
 namespace emmy::device::cpu {
 
 namespace detail {
-
-inline std::string variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
-
-inline bool make_directories(const std::string& path) {
-    for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
-        const std::string part = path.substr(0, at);
-        if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST) return false;
-        if (at == std::string::npos) return true;
-    }
-}
 
 /// Removes a flat folder of ours.
 inline void remove_folder(const std::string& path) {
@@ -101,7 +89,7 @@ EMMY_DECL result<toolchain> find_toolchain() {
         return out;
     };
     for (const char* named : {"EMMY_CXX", "CXX"})
-        if (const std::string value = detail::variable(named); !value.empty()) {
+        if (const std::string value = device::detail::environment(named); !value.empty()) {
             toolchain found = take(value, "$" + std::string(named) + " (" + value + ")");
             if (!found.signature.empty()) return found;
             // A compiler asked for by name is not silently replaced by another one.
@@ -110,13 +98,6 @@ EMMY_DECL result<toolchain> find_toolchain() {
     for (const char* name : {"g++", "g++-14", "g++-13", "g++-12", "clang++", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14", "c++"})
         if (toolchain found = take(name, name); !found.signature.empty()) return found;
     return refuse(fault_kind::device, "no C++ compiler to compile kernels for the processor; looked for " + looked + " on PATH (Debian: apt install g++)");
-}
-
-EMMY_DECL std::string cache_directory() {
-    if (const std::string named = detail::variable("EMMY_CACHE_DIR"); !named.empty()) return named;
-    if (const std::string xdg = detail::variable("XDG_CACHE_HOME"); xdg.starts_with("/")) return xdg + "/emmy";
-    const std::string home = detail::variable("HOME");
-    return home.empty() ? "/tmp/emmy-cache-" + std::to_string(::getuid()) : home + "/.cache/emmy";
 }
 
 EMMY_DECL std::vector<std::string> compile_flags(const kernel_text& text) {
@@ -165,7 +146,7 @@ EMMY_DECL result<compiled> compile_object(const kernel_text& text, const std::st
     compiled out{folder + "/kernel.so", true, 0};
     if (detail::valid_entry(folder, key)) return out;
 
-    if (!detail::make_directories(root)) return refuse(fault_kind::device, std::string("cannot make the kernel cache: ") + std::strerror(errno), {}, root);
+    if (!make_directories(root)) return refuse(fault_kind::device, std::string("cannot make the kernel cache: ") + std::strerror(errno), {}, root);
     detail::sweep(root);
     std::string work = root + "/.tmp-XXXXXX";
     if (!::mkdtemp(work.data())) return refuse(fault_kind::device, std::string("cannot write the kernel cache: ") + std::strerror(errno), {}, root);

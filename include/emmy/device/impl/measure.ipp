@@ -25,6 +25,7 @@ struct window_time {
 /// One window of n launches.
 inline window_time window(const timed& subject, int n, bool cold) {
     if (cold && subject.evict) subject.evict();
+    if (subject.clock) return {subject.clock(n), false};
     const double ran_before = thread_seconds();
     const auto before = steady::now();
     subject.many(n);
@@ -50,6 +51,7 @@ inline double warm(const timed& subject, const effort& how) {
     for (int done = 0;;) {
         const int n = best < how.window_seconds / 2 ? std::clamp(static_cast<int>(how.window_seconds / 2 / std::max(best, 1e-9)), 1, 100000) : 1;
         const double each = window(subject, n, how.cold).seconds / n;
+        if (!(each > 0) && subject.clock) return each;
         if (how.slow_seconds > 0 && each > how.slow_seconds && n == 1) return each;
         spent += each * n, done += n;
         const bool faster = each < 0.98 * last;
@@ -68,8 +70,10 @@ EMMY_DECL result<std::vector<statistics>> time_rounds(const std::vector<timed>& 
     bool slow = false;
     for (std::size_t i = 0; i < subjects.size(); ++i) {
         const double each = detail::warm(subjects[i], how);
+        if (each < 0) return refuse(fault_kind::device, "a launch failed");
         slow = slow || (how.slow_seconds > 0 && each > how.slow_seconds);
-        if (!how.cold) batch[i] = std::clamp(static_cast<int>(std::lround(how.window_seconds / std::max(each, 1e-9))), 1, 1000000);
+        if (!how.cold) batch[i] = std::clamp(static_cast<int>(std::lround(how.window_seconds / std::max(each, 1e-9))), 1, subjects[i].clock ? 10000 : 1000000);
+        if (subjects[i].prepare) subjects[i].prepare(batch[i]);
     }
     std::vector<statistics> out(subjects.size());
     std::vector<int> disturbed(subjects.size(), 0);
@@ -80,6 +84,7 @@ EMMY_DECL result<std::vector<statistics>> time_rounds(const std::vector<timed>& 
         for (std::size_t at = 0; at < subjects.size(); ++at) {
             const std::size_t i = round % 2 ? subjects.size() - 1 - at : at;  // neither always goes first
             const detail::window_time took = detail::quiet_window(subjects[i], batch[i], how.cold);
+            if (took.seconds < 0) return refuse(fault_kind::device, "a launch failed");
             if (!(took.seconds > 0)) return refuse(fault_kind::device, "a window of " + std::to_string(batch[i]) + " launches took no time at all");
             samples[i].push_back(took.seconds * 1e6 / batch[i]);
             disturbed[i] += took.disturbed;
