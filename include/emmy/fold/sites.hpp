@@ -49,3 +49,7 @@ EMMY_DECL site_model site_model_of(const forest& f);
 EMMY_DECL dtype type_of(const forest& f, term_id t, name_id n);
 
 }  // namespace emmy::fold::closed
+
+#ifdef EMMY_HEADER_ONLY
+#include <emmy/fold/impl/sites.ipp>
+#endif

@@ -8,9 +8,11 @@
 #include <emmy/fold/impl/order.ipp>
 #include <emmy/fold/impl/print.ipp>
 #include <emmy/fold/impl/roles.ipp>
+#include <emmy/fold/impl/sites.ipp>
 #include <emmy/fold/impl/stages.ipp>
 #include <emmy/fold/impl/term.ipp>
 #include <emmy/fold/impl/term_lift.ipp>
 #include <emmy/fold/impl/term_normal.ipp>
 #include <emmy/fold/impl/term_seams.ipp>
 #include <emmy/fold/impl/term_twist.ipp>
+#include <emmy/fold/impl/value_types.ipp>

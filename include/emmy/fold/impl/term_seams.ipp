@@ -1,6 +1,6 @@
 #pragma once
 #include <emmy/fold/impl/term_twist.ipp>
-#include <emmy/loop/infer.hpp>
+#include <emmy/fold/impl/value_types.ipp>
 
 namespace emmy::fold::closed {
 namespace detail {
@@ -13,10 +13,10 @@ struct occurrence {
 
 struct seam_finder {
     const forest& f;
-    std::vector<std::vector<occurrence>> at{};
-    std::vector<std::vector<term_id>> readers{};
-    std::size_t visits = 0;
-    std::map<name_id, dtype> known{};
+    std::vector<std::vector<occurrence>> at;
+    std::vector<std::vector<term_id>> readers;
+    std::size_t visits;
+    value_types types;
 
     static constexpr std::size_t most_visits = 100000;  // routes of shared terms multiply
 
@@ -39,40 +39,11 @@ struct seam_finder {
                 for (term_id o : f[id].operands) readers[o].push_back(id);
     }
 
-    /// none where nothing says.
-    dtype type_of(const term& t, name_id n) {
-        if (const auto seen = known.find(n); seen != known.end()) return seen->second;
-        dtype out = dtype::none;
-        if (const pure* s = defined(t, n)) {
-            std::vector<dtype> args;
-            bool all = true;
-            for (name_id a : s->args) args.push_back(type_of(t, a)), all &= args.back() != dtype::none;
-            if (s->type != dtype::none) out = s->type;
-            else if (s->kind == loop::stmt_kind::load) {
-                for (const auto* list : {&f.inputs, &f.outputs})
-                    for (const loop::buffer& b : *list)
-                        if (b.name == s->buffer) out = b.type;
-            } else if (s->kind == loop::stmt_kind::let) out = dtype::f32;
-            else if (s->kind == loop::stmt_kind::select) {
-                if (all && std::all_of(args.begin(), args.end(), [&](dtype x) { return x == args[0]; })) out = args[0];
-            } else if (all) out = loop::infer_assign(s->op, args, s->args.size() == 2 && s->args[0] == s->args[1]);
-        } else {
-            for (term_id o : t.operands) {
-                const term& x = f[o];
-                if (!has(f.components(x), n)) continue;
-                if (x.is_map()) out = type_of(x, n);
-                for (const state& st : x.states)
-                    if (st.name == n) out = x.twist != recipe::none ? dtype::f32 : loop::infer_accum(st.op, type_of(x, st.contribution));
-                break;
-            }
-        }
-        return known[n] = out;
-    }
     bool stored(name_id n) const {
         return std::any_of(f.stores.begin(), f.stores.end(), [&](const store& s) { return s.value == n; });
     }
     dtype workspace(const term& t, name_id n) {
-        if (t.is_map()) return type_of(t, n);
+        if (t.is_map()) return types.of(t, n);
         dtype narrow = dtype::none;
         if (stored(n)) return dtype::f32;
         for (term_id id = 0; id < f.terms.size(); ++id)
@@ -191,7 +162,7 @@ struct seam_finder {
 }  // namespace detail
 
 EMMY_DECL std::vector<seam> seams(const forest& f) {
-    return detail::seam_finder{f}.found();
+    return detail::seam_finder{f, {}, {}, 0, detail::value_types{f}}.found();
 }
 
 }  // namespace emmy::fold::closed
