@@ -1,6 +1,8 @@
 #pragma once
 // The public header of evidence/: what is measured, and what a compile makes of it.
+#include <emmy/evidence/compile.hpp>
 #include <emmy/evidence/cpu_options.hpp>
+#include <emmy/evidence/explain.hpp>
 #include <emmy/evidence/import.hpp>
 #include <emmy/evidence/index.hpp>
 #include <emmy/evidence/pick.hpp>

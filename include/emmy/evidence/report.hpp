@@ -64,8 +64,8 @@ struct record {
 
 /// One line: "k_softmax schedule: own row 12.3 us (measured:host:emmy-cpp/1) WORK=t256 REDUCE=coop, next 14.1 us (+14.6%)".
 EMMY_DECL std::string line(const record& r);
-/// Object with all fields; floats shortest.
-EMMY_DECL void write_json(json::writer& out, const record& r);
+/// Object with all fields; floats shortest. `id` first, where there is one.
+EMMY_DECL void write_json(json::writer& out, const record& r, std::string_view id = {});
 /// "WORK=t256 REDUCE=coop": knobs that are not OFF, in row order; "(all off)" when none.
 EMMY_DECL std::string knobs_text(const store::knob_list& row);
 

@@ -1,67 +1,11 @@
 #pragma once
 #include <emmy/evidence/report.hpp>
 
-#include <emmy/core/json.hpp>
+#include <emmy/evidence/impl/report_text.hpp>
 #include <emmy/knob/families.hpp>
 #include <emmy/knob/route.hpp>
 
-#include <cstdio>
-
 namespace emmy::evidence {
-namespace detail {
-inline std::string us_text(double us) {
-    char text[40];
-    std::snprintf(text, sizeof text, us >= 100 ? "%.1f us" : us >= 10 ? "%.2f us" : "%.3f us", us);
-    return text;
-}
-inline void write_row(json::writer& out, const store::knob_list& row) {
-    out.begin_object();
-    for (const auto& [name, value] : row) out.key(name).string(value);
-    out.end_object();
-}
-inline void write_bindings(json::writer& out, const store::binding_list& bindings) {
-    out.begin_object();
-    for (const auto& [symbol, size] : bindings) out.key(symbol).integer(size);
-    out.end_object();
-}
-inline void write_evidence(json::writer& out, const std::optional<row_evidence>& e) {
-    if (!e) {
-        out.null();
-        return;
-    }
-    out.begin_object();
-    out.key("source").string(e->source);
-    out.key("producer").string(e->producer);
-    out.key("row").string(store::row_digest(e->row).substr(0, 12));
-    out.key("us").real(e->us);
-    out.key("captured").boolean(e->captured);
-    out.key("bindings");
-    write_bindings(out, e->bindings);
-    out.key("knobs");
-    write_row(out, e->row);
-    out.end_object();
-}
-inline void write_arm(json::writer& out, const std::optional<arm_evidence>& e) {
-    if (!e) {
-        out.null();
-        return;
-    }
-    out.begin_object();
-    out.key("stored").boolean(e->stored);
-    out.key("us").real(e->us);
-    out.key("arm");
-    write_row(out, e->arm);
-    out.key("pieces").begin_array();
-    for (const arm_evidence::part& p : e->parts) {
-        out.begin_object();
-        out.key("identity").string(to_hex(p.identity));
-        out.key("us").real(p.us);
-        out.end_object();
-    }
-    out.end_array();
-    out.end_object();
-}
-}  // namespace detail
 
 EMMY_DECL std::string knobs_text(const store::knob_list& row) {
     std::string out;
@@ -99,8 +43,9 @@ EMMY_DECL std::string line(const record& r) {
     return out;
 }
 
-EMMY_DECL void write_json(json::writer& out, const record& r) {
+EMMY_DECL void write_json(json::writer& out, const record& r, std::string_view id) {
     out.begin_object();
+    if (!id.empty()) out.key("id").string(id);
     out.key("kernel").string(r.kernel);
     out.key("identity").string(to_hex(r.identity));
     out.key("fork").string(r.fork);

@@ -1,6 +1,10 @@
 #pragma once
 // All bodies of evidence/, compiled once.
+#include <emmy/evidence/impl/compile.ipp>
 #include <emmy/evidence/impl/cpu_options.ipp>
+#include <emmy/evidence/impl/differences.ipp>
+#include <emmy/evidence/impl/explain.ipp>
+#include <emmy/evidence/impl/explain_page.ipp>
 #include <emmy/evidence/impl/import.ipp>
 #include <emmy/evidence/impl/index.ipp>
 #include <emmy/evidence/impl/pick.ipp>
