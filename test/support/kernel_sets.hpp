@@ -1,113 +1,108 @@
 #pragma once
-// Kernels and sets of kernels that compute the same, written by hand.
-#include <emmy/loop/typed.hpp>
-#include <emmy/plan.hpp>
+// Stores with routes, and what is decided by them: the worked example of the format's documentation and what tests vary of it.
+#include <emmy/evidence.hpp>
 
 #include <boost/test/unit_test.hpp>
 
-#include <cstring>
-#include <random>
+#include "support/store.hpp"
 
-namespace emmy::test {
+#include <algorithm>
+#include <cmath>
 
-namespace sets {
-using namespace loop::typed;
+namespace emmy::test::kernel_sets {
 
-inline loop::kernel made(const builder& b, std::string name) {
-    auto out = loop::typed::kernel(b, std::move(name));
-    BOOST_REQUIRE_MESSAGE(out, (out ? "" : out.error().line()));
-    return std::move(*out);
+using namespace emmy::evidence;
+
+inline const std::string own_producer = "emmy-cpp/1", here = "measured:h:emmy-cpp/1", golden_label_ = "golden:0123456789ab";
+inline digest128 id(std::uint64_t n) { return {0x51 * n, n}; }
+inline const digest128 P = id(1), A = id(2), B = id(3);
+inline const store::knob_list cut{{"PLACE@map.1/inner", "cut"}};
+inline store::knob_list coop(const std::string& work) { return {{"RASTER", ""}, {"REDUCE", "coop"}, {"WORK", work}}; }
+inline const store::knob_list tiled{{"RASTER", ""}, {"REDUCE", ""}, {"STAGE", "d3/smem-tma"}, {"TILE", "f4x4"}, {"WORK", "t16x8"}};
+inline store::context card() { return {"cuda", "Card X", 90, 3, false, "--use_fast_math"}; }
+inline const store::binding_list n512{{"n", 512}};
+
+inline void kernels(const store::environment& db, std::initializer_list<digest128> ids) {
+    EMMY_REQUIRE_OK(db.write([&](store::write_transaction& txn) -> result<void> {
+        for (const digest128& d : ids) EMMY_CHECK_OK(store::put_kernel(txn, test::a_kernel(d, "k_" + std::to_string(d.high))));
+        return {};
+    }));
+}
+inline void route(const store::environment& db, const digest128& parent, const store::knob_list& arm, std::vector<digest128> children) {
+    EMMY_REQUIRE_OK(db.write([&](store::write_transaction& txn) -> result<void> {
+        EMMY_TRY(row, store::put_row(txn, store::row_kind::placement, arm));
+        return store::put_route(txn, parent, row, children);
+    }));
+}
+inline void measured(const store::environment& db, const digest128& k, const store::binding_list& sizes, const store::knob_list& row, double us, const std::string& label = here,
+              const std::string& producer = own_producer, store::outcome how = store::outcome::captured) {
+    test::add(db, row, test::time(us, how), label, "", sizes, card(), k, producer);
 }
 
-/// y = silu(x w) * (x u), whole.
-inline loop::kernel gated(extent rows, extent columns, extent depth) {
-    builder b;
-    auto x = b.input<f32, "x">(rows, depth);
-    auto w = b.input<f32, "w">(depth, columns);
-    auto u = b.input<f32, "u">(depth, columns);
-    auto y = b.output<f32, "y">(rows, columns);
-    b.loop(rows, columns, [&](axis i, axis j) {
-        auto gate = b.accumulate<op::add>(), up = b.accumulate<op::add>();
-        b.loop(depth, [&](axis k) {
-            gate.fold(x(i, k) * w(k, j));
-            up.fold(x(i, k) * u(k, j));
-        });
-        y(i, j) = silu(gate) * up;
-    });
-    return made(b, "k_gated");
-}
-template <fixed_string Weight, fixed_string Out>
-loop::kernel product(std::string name, extent rows, extent columns, extent depth) {
-    builder b;
-    auto x = b.input<f32, "x">(rows, depth);
-    auto w = b.input<f32, Weight>(depth, columns);
-    auto y = b.output<f32, Out>(rows, columns);
-    b.loop(rows, columns, [&](axis i, axis j) { y(i, j) = b.sum(depth, [&](axis k) { return x(i, k) * w(k, j); }); });
-    return made(b, std::move(name));
-}
-/// The same in three: two products into workspaces, and what joins them. `stale` is declared and never read.
-inline std::vector<loop::kernel> gated_in_three(extent rows, extent columns, extent depth) {
-    builder b;
-    auto gate = b.input<f32, "gate">(rows, columns);
-    auto up = b.input<f32, "up">(rows, columns);
-    b.input<f32, "stale">(rows);
-    auto y = b.output<f32, "y">(rows, columns);
-    b.loop(rows, columns, [&](axis i, axis j) { y(i, j) = silu(gate(i, j)) * up(i, j); });
-    std::vector<loop::kernel> out;
-    out.push_back(product<"w", "gate">("k_gate", rows, columns, depth));
-    out.push_back(product<"u", "up">("k_up", rows, columns, depth));
-    out.push_back(made(b, "k_join"));
-    return out;
-}
-/// Row sums, whole; and as shares that are added into the output.
-inline loop::kernel row_sums(extent rows, extent columns) {
-    builder b;
-    auto x = b.input<f32, "x">(rows, columns);
-    auto y = b.output<f32, "y">(rows);
-    b.loop(rows, [&](axis i) { y(i) = b.sum(columns, [&](axis k) { return x(i, k); }); });
-    return made(b, "k_sums");
-}
-template <fixed_string In>
-loop::kernel added_sums(std::string name, extent rows, extent columns) {
-    builder b;
-    auto x = b.input<f32, In>(rows, columns);
-    auto y = b.output<f32, "y">(rows);
-    b.loop(rows, [&](axis i) { b.loop(columns, [&](axis k) { y(i) += x(i, k); }); });
-    return made(b, std::move(name));
-}
-/// out = in + 1, a link of a chain.
-template <fixed_string In, fixed_string Out>
-loop::kernel step(std::string name, extent n) {
-    builder b;
-    auto x = b.input<f32, In>(n);
-    auto y = b.output<f32, Out>(n);
-    b.loop(n, [&](axis i) { y(i) = b.let<f32>(1) + x(i); });
-    return made(b, std::move(name));
-}
-}  // namespace sets
-
-/// Elements of every buffer of plan.given() at sizes: inputs and constants uniform in [-1, 1), the same for one seed; outputs zero.
-struct given_data {
-    std::vector<std::vector<std::byte>> bytes;
-    std::vector<std::span<std::byte>> spans;
-
-    given_data(const plan::executable& p, const plan::binding& at, unsigned seed) {
-        std::mt19937 random(seed);
-        for (const std::uint32_t b : p.given()) {
-            std::vector<std::byte> own(at.buffers[b].bytes);
-            const plan::buffer& facts = p.buffers()[b];
-            if (facts.role == plan::role::input || facts.role == plan::role::constant)
-                for (std::uint64_t i = 0; i < at.buffers[b].elements; ++i) store_real(facts.type, own.data(), i, static_cast<double>(random() % 2001) / 1000 - 1);
-            bytes.push_back(std::move(own));
-        }
-        for (auto& b : bytes) spans.emplace_back(b);
-    }
-    std::vector<std::span<const std::byte>> inputs(const plan::executable& p) const {
-        std::vector<std::span<const std::byte>> out;
-        for (std::size_t i = 0; i < bytes.size(); ++i)
-            if (p.buffers()[p.given()[i]].role != plan::role::output) out.emplace_back(bytes[i]);
-        return out;
+struct example {
+    bool r1 = true, r2 = true, r3 = true, r4 = true;
+    store::environment store() const {
+        auto db = store::environment::temporary(store::store_kind::tuning);
+        BOOST_REQUIRE(db);
+        kernels(*db, {P, A, B});
+        route(*db, P, cut, {A, B});
+        if (r1) measured(*db, P, n512, coop("t256"), 40);
+        if (r2) measured(*db, A, n512, coop("t128"), 12);
+        if (r3) measured(*db, A, n512, coop("t256"), 9.5);
+        if (r4) measured(*db, B, {}, tiled, 21);
+        return *db;
     }
 };
 
-}  // namespace emmy::test
+/// By stored rows and routes; first options exist, so that a fork that nothing measured has an answer.
+class small_forks : public stored_forks {
+public:
+    using stored_forks::stored_forks;
+    result<std::unique_ptr<option_space>> schedules(const subject&, const knob::pin_list&, std::span<const store::knob_list> blocked) override {
+        struct space final : option_space {
+            std::vector<store::knob_list> left;
+            std::optional<store::knob_list> option_for(const store::knob_list& row) const override {
+                if (std::find(left.begin(), left.end(), row) == left.end()) return {};
+                return row;
+            }
+            result<store::knob_list> first() const override { return left.front(); }
+            bool single() const override { return false; }
+        };
+        auto out = std::make_unique<space>();
+        for (const auto& row : {coop("t32"), coop("t128"), coop("t256"), tiled})
+            if (std::find(blocked.begin(), blocked.end(), row) == blocked.end()) out->left.push_back(row);
+        return std::unique_ptr<option_space>(out->left.empty() ? nullptr : std::move(out));
+    }
+};
+
+struct asked {
+    store::binding_list sizes = n512;
+    resolve_options options = {};
+    std::vector<std::string> labels = {};
+};
+inline result<resolution> compile(const store::environment& db, const digest128& k, const asked& a = {}) {
+    const auto evidence = snapshot::open(db, card(), a.labels, own_producer);
+    BOOST_REQUIRE_MESSAGE(evidence, test::why(evidence));
+    small_forks forks(*evidence);
+    const std::vector<subject> targets{{"k_p", k, a.sizes}};
+    return resolve(targets, &*evidence, forks, a.options);
+}
+inline resolution must(result<resolution> r) {
+    BOOST_REQUIRE_MESSAGE(r, test::why(r));
+    return std::move(*r);
+}
+inline const record& fork_of(const resolution& r, std::size_t kernel = 0) {
+    BOOST_REQUIRE(!r.kernels.at(kernel).forks.empty());
+    return r.kernels[kernel].forks.front();
+}
+inline std::string work_of(const resolution& r, std::size_t leaf) { return knobs_text(r.kernels[r.leaves.at(leaf)].schedule.value().chosen); }
+inline std::optional<double> price_of(const store::environment& db, const digest128& k, const store::binding_list& sizes = n512, producer_rank rank = producer_rank::own,
+                               std::vector<std::string> labels = {}) {
+    const auto evidence = snapshot::open(db, card(), labels, own_producer);
+    price_book book(*evidence, rank);
+    const auto price = book.price(k, sizes);
+    BOOST_REQUIRE(price);
+    return (*price)->best();
+}
+
+}  // namespace emmy::test::kernel_sets

@@ -34,7 +34,7 @@ inline result<std::vector<written_fork>> forks_of(const json::value& root) {
     std::vector<written_fork> out;
     std::map<std::string, int> met;
     const json::path kernels_at = top / "kernels";
-    const json::value none;
+    const json::value none{};
     const json::value* kernels = root.find("kernels");
     EMMY_TRY(list, json::read_array(kernels ? *kernels : none, kernels_at));
     for (std::size_t i = 0; i < list.size(); ++i) {
