@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+import zipfile
 
 import torch
 import torch.nn.functional as F
@@ -95,8 +96,8 @@ class GatedMLP(nn.Module):
 
 
 def rotated(x):
-    half = x.shape[-1] // 2
-    return torch.cat((-x[..., half:], x[..., :half]), dim=-1)
+    first, second = x[..., :x.shape[-1] // 2], x[..., x.shape[-1] // 2:]
+    return torch.cat((-second, first), dim=-1)
 
 
 def rotary(q, k, cos, sin):
@@ -202,9 +203,10 @@ class Decode(nn.Module):
 
     def forward(self, q, k, v):
         batch, heads, _, head = q.shape
-        groups = k.shape[1]
-        q = q.view(batch, groups, heads // groups, 1, head)
-        out = F.scaled_dot_product_attention(q, k.unsqueeze(2), v.unsqueeze(2))
+        groups, kept = k.shape[1:3]
+        q = q.reshape(batch, groups, heads // groups, 1, head)
+        k, v = (t.reshape(batch, groups, 1, kept, head) for t in (k, v))
+        out = F.scaled_dot_product_attention(q, k, v)
         return out.reshape(batch, heads, 1, head)
 
 
@@ -252,27 +254,20 @@ class SDPA(nn.Module):
 
 
 def build(part, s, rows, batch=1, cache=0):
-    """The module, its example inputs, and per input the axis that --rows sizes (None: no such axis)."""
+    """The module, its example inputs, and per input the axis that rows size, and the one that kept rows size (None: no such axis)."""
     dtype = getattr(torch, s.dtype)
     kept = (batch, s.groups, cache, s.head)
-    if part == "layer":
-        cos, sin = (t.to(dtype) for t in angles(torch.arange(cache, cache + rows), s))
-        inputs = [torch.randn(batch, rows, s.hidden, dtype=dtype), (cos.expand(batch, -1, -1), sin.expand(batch, -1, -1))]
-        axes = [1, (1, 1)]
-        if cache:
-            inputs.append((torch.randn(kept, dtype=dtype), torch.randn(kept, dtype=dtype)))
-            axes.append((None, None))
-        return Layer(s).to(dtype), tuple(inputs), tuple(axes)
-    if part == "attention" and cache:
-        return Decode(s), tuple(torch.randn(shape, dtype=dtype) for shape in ((batch, s.heads, 1, s.head), kept, kept)), (None,) * 3
+    parts = build_cached(part, s, dtype, rows, batch, cache, kept)
+    if parts:
+        return parts
     if part == "attention":
         cos, sin = (t.to(dtype) for t in angles(torch.arange(rows), s))
         k, v = (torch.randn(rows, s.groups * s.head, dtype=dtype) for _ in range(2))
-        return Prefill(s), (torch.randn(rows, s.heads * s.head, dtype=dtype), k, v, cos, sin), (0, 0, 0, 1, 1)
+        return Prefill(s), (torch.randn(rows, s.heads * s.head, dtype=dtype), k, v, cos, sin), (0, 0, 0, 1, 1), (None,) * 5
     if part == "sdpa":
-        return SDPA(), tuple(torch.randn(batch, s.heads, rows, s.head, dtype=dtype) for _ in range(3)), (2, 2, 2)
+        return SDPA(), tuple(torch.randn(batch, s.heads, rows, s.head, dtype=dtype) for _ in range(3)), (2, 2, 2), (None,) * 3
     if part == "embed":
-        return nn.Embedding(s.vocabulary, s.hidden, dtype=dtype), (torch.zeros(rows, dtype=torch.int64),), (0,)
+        return nn.Embedding(s.vocabulary, s.hidden, dtype=dtype), (torch.zeros(rows, dtype=torch.int64),), (0,), (None,)
     hidden, heads = (torch.randn(rows, n, dtype=dtype) for n in (s.hidden, s.heads * s.head))
     made = {
         "pre": lambda: (Pre(s), (hidden,)),
@@ -283,7 +278,23 @@ def build(part, s, rows, batch=1, cache=0):
         "lm_head": lambda: (nn.Linear(s.hidden, s.vocabulary, bias=False), (hidden,)),
     }
     module, inputs = made[part]()
-    return module.to(dtype), inputs, (0,) * len(inputs)
+    return module.to(dtype), inputs, (0,) * len(inputs), (None,) * len(inputs)
+
+
+def build_cached(part, s, dtype, rows, batch, cache, kept):
+    """build() of the parts that may have kept rows; None: not this part."""
+    if part == "layer":
+        cos, sin = (t.to(dtype) for t in angles(torch.arange(cache, cache + rows), s))
+        inputs = [torch.randn(batch, rows, s.hidden, dtype=dtype), (cos.expand(batch, -1, -1), sin.expand(batch, -1, -1))]
+        row_axes, kept_axes = [1, (1, 1)], [None, (None, None)]
+        if cache:
+            inputs.append((torch.randn(kept, dtype=dtype), torch.randn(kept, dtype=dtype)))
+            row_axes.append((None, None))
+            kept_axes.append((2, 2))
+        return Layer(s).to(dtype), tuple(inputs), tuple(row_axes), tuple(kept_axes)
+    if part == "attention" and cache:
+        return Decode(s), tuple(torch.randn(shape, dtype=dtype) for shape in ((batch, s.heads, 1, s.head), kept, kept)), (None,) * 3, (None, 2, 2)
+    return None
 
 
 def symbolic(axes, dim):
@@ -292,11 +303,13 @@ def symbolic(axes, dim):
     return None if axes is None else {axes: dim}
 
 
-def export(module, inputs, dynamic_shapes=None, path=None):
-    """torch.export, without the stack traces (they hold this machine's paths), saved when a path is given."""
+def export(module, inputs, dynamic_shapes=None, path=None, core=False):
+    """torch.export, without the stack traces (they hold this machine's paths), saved when a path is given. core: in the core operators alone."""
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exported = torch.export.export(module.eval(), tuple(inputs), dynamic_shapes=dynamic_shapes, strict=False)
+        if core:
+            exported = exported.run_decompositions()
         for node in exported.graph.nodes:
             node.meta.pop("stack_trace", None)
         if path:
@@ -304,15 +317,27 @@ def export(module, inputs, dynamic_shapes=None, path=None):
     return exported
 
 
+def deflate(path):
+    """The same archive with compressed members, which torch.export.load reads as well: a fifth of the size, when it holds no weights."""
+    with zipfile.ZipFile(path) as z:
+        members = [(i.filename, z.read(i)) for i in z.infolist()]
+    with zipfile.ZipFile(path, "w") as z:
+        for name, data in members:
+            z.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED, 9)
+
+
 def trace(part, sizes, rows, path, batch=1, cache=0, weights="none", low=1, high=4096):
-    """rows: a number, or the name of a symbol with the range low..high (traced at 512, or high where that is less)."""
-    static = isinstance(rows, int)
-    count = rows if static else min(512, high)
+    """rows, cache: numbers; or one of them the name of a symbol with the range low..high (traced at 512, or high where that is less)."""
+    example = min(512, high)
+    row_count, kept_count = (n if isinstance(n, int) else example for n in (rows, cache))
     torch.manual_seed(0)
     with torch.device("meta" if weights == "none" else "cpu"):
-        module, inputs, axes = build(part, sizes, count, batch, cache)
-    dim = None if static else symbolic(axes, torch.export.Dim(rows, min=low, max=high))
-    return export(module, inputs, dim, path)
+        module, inputs, row_axes, kept_axes = build(part, sizes, row_count, batch, kept_count)
+    shapes = None
+    for size, axes in ((rows, row_axes), (cache, kept_axes)):
+        if isinstance(size, str):
+            shapes = symbolic(axes, torch.export.Dim(size, min=low, max=high))
+    return export(module, inputs, shapes, path)
 
 
 def own_module(text):
@@ -327,27 +352,34 @@ def own_module(text):
     return (*made, None) if len(made) == 2 else made
 
 
-def main():
+def size(text):
+    return int(text) if text.isdecimal() else text
+
+
+def main(argv=None):
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("part", choices=[*PARTS, "list"], help="what to export (`list` tells)")
     p.add_argument("--model", choices=list(MODELS), help="a configuration known here")
     p.add_argument("--config", help="a checkpoint's config.json")
     p.add_argument("--dtype", choices=["float16", "bfloat16", "float32"], help="of weights and activations (default: the model's)")
-    p.add_argument("--rows", default="1", help="tokens, or a name: a symbol of that name, 1..4096")
+    p.add_argument("--rows", default="1", type=size, help="tokens, or a name: a symbol of that name, 1..4096")
     p.add_argument("--batch", type=int, default=1)
-    p.add_argument("--cache", type=int, default=0, help="rows kept before this call")
+    p.add_argument("--cache", default=0, type=size, help="rows kept before this call, or a name")
     p.add_argument("--weights", choices=["none", "random"], default="none", help="none: parameters have shapes only, the archive stays small")
     p.add_argument("--file", help="for `module`")
     p.add_argument("-o", "--out", help="the .pt2 archive")
+    p.add_argument("--deflate", action="store_true", help="compress the archive's members")
     p.add_argument("--program", help="the program (JSON), by emmy-import")
     p.add_argument("--emmy-import", default="emmy-import", help="that tool (default: from PATH)")
-    a = p.parse_args()
+    a = p.parse_args(argv)
     if a.part == "list":
         for name, text in PARTS.items():
             print(f"{name:10} {text}")
         for name, s in MODELS.items():
             print(f"{name:13} hidden {s.hidden}, inner {s.inner}, {s.heads}/{s.groups} heads of {s.head}, vocabulary {s.vocabulary}, {s.dtype}  {s.checkpoint}")
         return
+    if isinstance(a.rows, str) and isinstance(a.cache, str):
+        p.error("a program has one symbol: --rows or --cache")
     if not a.out and not a.program:
         p.error("say where to: -o or --program")
     with tempfile.TemporaryDirectory() as folder:
@@ -360,7 +392,9 @@ def main():
             sizes = MODELS[a.model] if a.model else read_config(a.config)
             if a.dtype:
                 sizes = dataclasses.replace(sizes, dtype=a.dtype)
-            trace(a.part, sizes, int(a.rows) if a.rows.isdecimal() else a.rows, out, a.batch, a.cache, a.weights)
+            trace(a.part, sizes, a.rows, out, a.batch, a.cache, a.weights)
+        if a.deflate:
+            deflate(out)
         if a.program:
             raise SystemExit(subprocess.run([a.emmy_import, out, "--out", a.program]).returncode)
 

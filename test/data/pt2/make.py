@@ -15,7 +15,6 @@ Made with PyTorch 2.15.0 (PyPI wheel, CPU used) under Python 3.11; refused_old_s
 import copy
 import pathlib
 import sys
-import zipfile
 
 import torch
 import torch.nn.functional as F
@@ -39,6 +38,12 @@ def refused(words):
         CASES[fn.__name__] = fn
         return fn
     return keep
+
+
+def decomposed(fn):
+    """The archive holds the module in the core operators alone."""
+    fn.decomposed = True
+    return case(fn)
 
 
 class Fn(nn.Module):
@@ -109,6 +114,11 @@ def gated_mlp_gelu_f16():
     return trained(GatedMLP(MODELS["tiny-llama"], lambda x: F.gelu(x, approximate="tanh"))).to(f16), (draw(5, 32, dtype=f16),)
 
 
+@decomposed
+def gated_mlp_core_f16():
+    return trained(GatedMLP(MODELS["tiny-llama"])).to(f16), (draw(5, 32, dtype=f16),)
+
+
 # --- attention
 
 def heads(*shape, dtype):
@@ -148,7 +158,7 @@ def rotary_f32():
 def part(name, model, dtype, rows, again=None, symbol="seq_len", **more):
     s = copy.copy(MODELS[model])
     object.__setattr__(s, "dtype", {f16: "float16", bf16: "bfloat16", f32: "float32"}[dtype])
-    module, inputs, axes = build(name, s, rows, **more)
+    module, inputs, axes, _ = build(name, s, rows, **more)
     if again is None:
         return trained(module.float()).to(dtype), inputs
     return trained(module.float()).to(dtype), inputs, build(name, s, again, **more)[1], symbolic(axes, dim(symbol))
@@ -173,7 +183,7 @@ def llama_decode_f16():
 def llama_decode_bf16_dynamic():
     """The kept rows are symbolic; the returned caches are one row longer."""
     s = MODELS["tiny-llama"]
-    module, inputs, _ = build("layer", s, 1, cache=7, batch=2)
+    module, inputs, *_ = build("layer", s, 1, cache=7, batch=2)
     again = build("layer", s, 1, cache=4, batch=2)[1]
     to = lambda v: tuple(to(t) for t in v) if isinstance(v, tuple) else v.to(bf16)
     kept = {2: dim("seq_len", 2)}
@@ -213,6 +223,11 @@ def qwen3_attention_f16():
 @case
 def llama_attention_decode_bf16():
     return part("attention", "tiny-llama", bf16, 1, cache=9, batch=2)
+
+
+@decomposed
+def llama_prefill_core_bf16():
+    return part("layer", "tiny-llama", bf16, 5)
 
 
 @case
@@ -522,17 +537,6 @@ def run(module, inputs):
     return told
 
 
-def deflate(path, above=40_000):
-    if path.stat().st_size < above:
-        return
-    with zipfile.ZipFile(path) as z:
-        members = [(i.filename, z.read(i)) for i in z.infolist()]
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
-        for name, data in members:
-            z.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
-    torch.export.load(path)
-
-
 def make(name, stem):
     torch.manual_seed(len(name) * 1000 + sum(map(ord, name)))
     made = CASES[name]()
@@ -540,8 +544,9 @@ def make(name, stem):
     module.eval().requires_grad_(False)
     if isinstance(module, Fn) and shapes is not None and len(shapes) != 1:
         shapes = (shapes,)  # *args is one argument
-    export(module, inputs, shapes, here / f"{stem}.pt2")
-    deflate(here / f"{stem}.pt2")
+    export(module, inputs, shapes, here / f"{stem}.pt2", core=hasattr(CASES[name], "decomposed"))
+    if (here / f"{stem}.pt2").stat().st_size > 40_000:
+        deflate(here / f"{stem}.pt2")
     if name not in REFUSED:
         torch.save({"runs": [run(module, i) for i in (inputs, again) if i is not None]}, here / f"{stem}.pt")
 
@@ -564,7 +569,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--old"]:
         make_old()
         sys.exit()
-    from trace import MODELS, GatedMLP, Layer, ModelNorm, angles, build, export, rotary, symbolic  # noqa: E402
+    from trace import MODELS, GatedMLP, Layer, ModelNorm, angles, build, deflate, export, rotary, symbolic  # noqa: E402
     args = sys.argv[1:]
     prefix = args[1] + "_" if args[:1] == ["--as"] else ""
     for each in (args[2:] if prefix else args) or CASES:
