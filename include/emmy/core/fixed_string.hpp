@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -67,6 +68,8 @@ public:
     constexpr bool overflowed() const { return overflowed_; }
     constexpr std::string_view view() const { return {chars_.data(), size_}; }
     constexpr operator std::string_view() const { return view(); }
+    constexpr const char* c_str() const { return chars_.data(); }  ///< closed by a NUL: the array is one longer than the capacity
+    std::string str() const { return std::string(view()); }
     constexpr bool operator==(const bounded_text& other) const { return view() == other.view(); }
     friend constexpr bool operator==(const bounded_text& text, std::string_view other) { return text.view() == other; }
 

@@ -49,6 +49,7 @@ constexpr bool agrees_once(const schedule_row& candidate, const schedule_row& me
 template <class F>
 constexpr bool same_at_nodes(const schedule_row& a, const schedule_row& b) {
     if (!(a.value<F>() == b.value<F>())) return false;
+    if constexpr (F::where == scope::kernel) return true;
     for (std::size_t i = 0; i < a.sites(); ++i)
         if (!(a.value<F>(a.site(i)) == b.value<F>(a.site(i)))) return false;
     for (std::size_t i = 0; i < b.sites(); ++i)
@@ -62,33 +63,29 @@ constexpr bool same_at_nodes(const schedule_row& a, const schedule_row& b) {
 /// free, unless the row has the bare family: then some site carries its value and the others carry it or are OFF. Keys that only the
 /// row has do not matter.
 constexpr bool agrees(const schedule_row& candidate, const schedule_row& measured) {
-    return detail::agrees_once<WORK>(candidate, measured) && detail::agrees_once<RASTER>(candidate, measured) &&
-           detail::agrees_once<LOOPIFY>(candidate, measured) && detail::agrees_once<SHARED_CARRY>(candidate, measured) &&
-           detail::agrees_at_nodes<TILE>(candidate, measured) && detail::agrees_at_nodes<REDUCE>(candidate, measured) &&
-           detail::agrees_at_nodes<STAGE>(candidate, measured);
+    return schedule_row::families::all([&]<class F>() {
+        if constexpr (F::where == scope::kernel) return detail::agrees_once<F>(candidate, measured);
+        else return detail::agrees_at_nodes<F>(candidate, measured);
+    });
 }
 
 /// Are two rows one schedule of a kernel: equal where an absent choice is OFF and cosmetic families do not count.
 constexpr bool same_choice(const schedule_row& a, const schedule_row& b) {
-    return a.value<WORK>() == b.value<WORK>() && a.value<RASTER>() == b.value<RASTER>() && a.value<SHARED_CARRY>() == b.value<SHARED_CARRY>() &&
-           detail::same_at_nodes<TILE>(a, b) && detail::same_at_nodes<REDUCE>(a, b) && detail::same_at_nodes<STAGE>(a, b);
+    return schedule_row::families::all([&]<class F>() { return F::meaning == role::cosmetic || detail::same_at_nodes<F>(a, b); });
 }
 
 /// The row without OFF values and cosmetic families: equal for rows that are same_choice.
 inline schedule_row decisions(const schedule_row& row) {
     schedule_row out;
-    const auto keep = [&]<class F>(const route& at) {
-        if (const auto v = row.get<F>(at); v && !(*v == F::off)) out.set<F>(*v, at);
-    };
-    keep.template operator()<WORK>({});
-    keep.template operator()<RASTER>({});
-    keep.template operator()<SHARED_CARRY>({});
-    for (std::size_t i = 0; i <= row.sites(); ++i) {
-        const route at = i == 0 ? route{} : row.site(i - 1);
-        keep.template operator()<TILE>(at);
-        keep.template operator()<REDUCE>(at);
-        keep.template operator()<STAGE>(at);
-    }
+    schedule_row::families::each([&]<class F>() {
+        if constexpr (F::meaning == role::cosmetic) return;
+        const auto keep = [&](const route& at) {
+            if (const auto v = row.get<F>(at); v && !(*v == F::off)) out.set<F>(*v, at);
+        };
+        keep({});
+        if constexpr (F::where == scope::node)
+            for (std::size_t i = 0; i < row.sites(); ++i) keep(row.site(i));
+    });
     return out;
 }
 

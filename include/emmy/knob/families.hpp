@@ -6,6 +6,7 @@
 #include <emmy/knob/raster.hpp>
 #include <emmy/knob/reduce.hpp>
 #include <emmy/knob/registry.hpp>
+#include <emmy/knob/shared_carry.hpp>
 #include <emmy/knob/stage.hpp>
 #include <emmy/knob/tile.hpp>
 #include <emmy/knob/work.hpp>

@@ -49,6 +49,23 @@ concept family = requires(std::string_view text, const typename F::value_type& v
 template <class F>
 concept has_off = family<F> && requires { { F::off } -> std::convertible_to<typename F::value_type>; };
 
+/// A family whose values depend on another one's, as TILE's on WORK: `under` names it, misfit(value, its value) gives words for what it
+/// ought to be, or null.
+template <class F>
+concept contextual = family<F> && requires(const typename F::value_type& value, const typename F::under::value_type& context) {
+    { F::misfit(value, context) } -> std::convertible_to<const char*>;
+};
+
+namespace detail {
+/// Is a value the one that its own spelling reads as? A row with another value could not be written down and found again.
+template <family F>
+constexpr bool reads_back(const typename F::value_type& value) {
+    const value_text text = F::spell(value);
+    const auto again = F::parse(text.view());
+    return again && *again == value;
+}
+}  // namespace detail
+
 template <class F>
 concept schedule_family = family<F> && (F::meaning == role::schedule || F::meaning == role::cosmetic);
 

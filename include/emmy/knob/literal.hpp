@@ -50,32 +50,25 @@ consteval route operator""_route() {
 
 namespace detail {
 
-constexpr knob_pair split_pair(std::string_view pair) {
-    const std::size_t equals = pair.find('=');
-    if (equals == std::string_view::npos) return {pair, {}};
-    return {pair.substr(0, equals), pair.substr(equals + 1)};
-}
-constexpr std::optional<refusal> lacks_equals(std::string_view pair) {
-    if (pair.find('=') != std::string_view::npos) return std::nullopt;
-    return refusal{"row", pair, "KEY=VALUE", static_cast<std::uint32_t>(pair.size())};
-}
+/// A literal text that is known to have its =.
+constexpr knob_pair pair_of(std::string_view text) { return *key_and_value(text, "row"); }
 
 /// First reason against a literal schedule row; all views are into the texts.
 template <std::size_t Count>
 constexpr std::optional<refusal> why_not_schedule(const std::array<std::string_view, Count>& texts) {
     schedule_row row;
     for (std::string_view text : texts) {
-        if (const auto why = lacks_equals(text)) return why;
-        const knob_pair pair = split_pair(text);
-        if (const auto why = row.put(pair.key, pair.value)) return why;
+        const auto pair = key_and_value(text, "row");
+        if (!pair) return pair.error();
+        if (const auto why = row.put(pair->key, pair->value)) return why;
     }
     if (!row.get<WORK>()) return std::nullopt;
     for (std::string_view text : texts) {
-        const knob_pair pair = split_pair(text);
-        const std::string_view family = split_key(pair.key).family;
+        const knob_pair pair = pair_of(text);
         const char* expected = nullptr;
-        if (family == TILE::name) expected = TILE::misfit(*TILE::parse(pair.value), row.value<WORK>());
-        if (family == REDUCE::name) expected = REDUCE::misfit(*REDUCE::parse(pair.value), row.value<WORK>());
+        schedule_row::families::visit(split_key(pair.key).family, [&]<class F>() {
+            if constexpr (contextual<F>) expected = F::misfit(*F::parse(pair.value), row.value<WORK>());
+        });
         if (expected) return refusal{pair.key, pair.value, expected};
     }
     return std::nullopt;
@@ -83,11 +76,11 @@ constexpr std::optional<refusal> why_not_schedule(const std::array<std::string_v
 template <std::size_t Count>
 constexpr std::optional<refusal> why_not_routing(const std::array<std::string_view, Count>& texts) {
     for (std::size_t i = 0; i < Count; ++i) {
-        if (const auto why = lacks_equals(texts[i])) return why;
-        const knob_pair pair = split_pair(texts[i]);
-        if (const auto why = routing_row::check(pair.key, pair.value)) return why;
+        const auto pair = key_and_value(texts[i], "row");
+        if (!pair) return pair.error();
+        if (const auto why = routing_row::check(pair->key, pair->value)) return why;
         for (std::size_t j = 0; j < i; ++j)
-            if (split_pair(texts[j]).key == pair.key) return refusal{pair.key, "the key twice", "it once", refusal::nowhere, false};
+            if (pair_of(texts[j]).key == pair->key) return refusal{pair->key, "the key twice", "it once", refusal::nowhere, false};
     }
     return std::nullopt;
 }
@@ -104,7 +97,7 @@ struct literal_row {
     static constexpr schedule_row row() {
         schedule_row out;
         for (std::string_view text : detail::texts_of<Pairs...>) {
-            const knob_pair pair = detail::split_pair(text);
+            const knob_pair pair = detail::pair_of(text);
             out.put(pair.key, pair.value);
         }
         return out;
@@ -120,7 +113,7 @@ struct literal_arm {
 
     static routing_row row() {
         std::array<knob_pair, size> pairs;
-        for (std::size_t i = 0; i < size; ++i) pairs[i] = detail::split_pair(detail::texts_of<Pairs...>[i]);
+        for (std::size_t i = 0; i < size; ++i) pairs[i] = detail::pair_of(detail::texts_of<Pairs...>[i]);
         return *routing_row::parse(pairs);
     }
     operator routing_row() const { return row(); }

@@ -1,6 +1,6 @@
 #pragma once
 #include <emmy/knob/agree.hpp>
-#include <emmy/knob/entries.hpp>
+#include <emmy/knob/detail/entries.hpp>
 #include <emmy/knob/families.hpp>
 #include <emmy/knob/routing_row.hpp>
 #include <emmy/knob/schedule_row.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-#include <emmy/knob/family.hpp>
+#include <emmy/knob/own/choice.hpp>
 
 #include <optional>
 
@@ -19,14 +19,10 @@ constexpr bool equals_ignoring_case(std::string_view text, std::string_view lowe
 /// A yes-or-no family of the regime. These texts come from environments and command lines: several spellings are read
 /// (1/true/yes/on, 0/false/no/off/no text, any case), one is written ("true", "false").
 template <fixed_string Name>
-struct policy {
+struct policy : detail::family_defaults<Name> {
     using value_type = bool;
-    static constexpr fixed_string name_text = Name;
-    static constexpr std::string_view name = name_text.view();
-    static constexpr scope where = scope::kernel;
     static constexpr role meaning = role::regime;
     static constexpr value_kind kind = value_kind::boolean;
-    static constexpr int version = 1;
     static constexpr bool off = false;
 
     static constexpr parsed<bool> parse(std::string_view text) {
@@ -34,7 +30,7 @@ struct policy {
             if (detail::equals_ignoring_case(text, yes)) return true;
         for (std::string_view no : {"0", "false", "no", "off", ""})
             if (detail::equals_ignoring_case(text, no)) return false;
-        return refusal{name, text, "1, true, yes, on or 0, false, no, off", 0};
+        return refusal{policy::name, text, "1, true, yes, on or 0, false, no, off", 0};
     }
     static constexpr value_text spell(bool value) { return value_text(value ? "true" : "false"); }
 };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace emmy::knob {
 
@@ -43,21 +44,55 @@ constexpr family_info info_of() {
 }  // namespace detail
 
 namespace detail {
+/// The first name that stands twice; no text where none does.
 template <family... Fs>
-consteval bool names_differ() {
+constexpr std::string_view repeated_name() {
     const std::array<std::string_view, sizeof...(Fs)> names{std::string_view(Fs::name)...};
     for (std::size_t i = 0; i < names.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
-            if (names[i] == names[j]) return false;
-    return true;
+            if (names[i] == names[j]) return names[i];
+    return {};
 }
+/// "BLK, VEC"
+template <family... Fs>
+constexpr auto list_names() {
+    bounded_text<48 * sizeof...(Fs) + 1> out;
+    ((out.append(out.empty() ? "" : ", ").append(std::string_view(Fs::name))), ...);
+    return out;
+}
+template <family... Fs>
+inline constexpr auto names_of = list_names<Fs...>();
+
+/// Positions of the families, sorted by the code points of their names.
+template <family... Fs>
+inline constexpr auto order_by_name = [] {
+    const std::array<std::string_view, sizeof...(Fs)> names{std::string_view(Fs::name)...};
+    std::array<std::size_t, sizeof...(Fs)> out{};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        std::size_t at = i;
+        for (; at > 0 && names[i] < names[out[at - 1]]; --at) out[at] = out[at - 1];
+        out[at] = i;
+    }
+    return out;
+}();
+
+template <std::size_t Place, class F>
+struct family_at {
+    using type = F;
+};
+template <class Places, class... Fs>
+struct families_at;
+template <std::size_t... Places, class... Fs>
+struct families_at<std::index_sequence<Places...>, Fs...> : family_at<Places, Fs>... {};
+template <std::size_t Place, class F>
+family_at<Place, F> pick_family(const family_at<Place, F>&);
 }  // namespace detail
 
 /// A set of families of distinct names: looked up by type at compile time, by name at run time.
 ///   using mine = built_in::with<VEC, BLK>;
 template <family... Fs>
 struct registry {
-    static_assert(detail::names_differ<Fs...>(), "two families of one name, expected distinct names");
+    static_assert(detail::repeated_name<Fs...>().empty(), "two families of one name, expected distinct names");
     static constexpr std::size_t size = sizeof...(Fs);
     static constexpr std::array<family_info, size> table{detail::info_of<Fs>()...};
 
@@ -92,6 +127,22 @@ struct registry {
     static constexpr void each(Function&& f) {
         (f.template operator()<Fs>(), ...);
     }
+    /// The same in the order of the code points of their names.
+    template <class Function>
+    static constexpr void each_by_name(Function&& f) {
+        [&]<std::size_t... I>(std::index_sequence<I...>) { (f.template operator()<family_at<detail::order_by_name<Fs...>[I]>>(), ...); }(std::index_sequence_for<Fs...>{});
+    }
+    /// Does f.template operator()<F>() hold of every family?
+    template <class Function>
+    static constexpr bool all(Function&& f) {
+        return (f.template operator()<Fs>() && ...);
+    }
+    /// "one of BLK, VEC"
+    static constexpr auto one_of_them = bounded_text<48 * size + 16>("one of ").append(detail::names_of<Fs...>.view());
+
+private:
+    template <std::size_t Place>
+    using family_at = typename decltype(detail::pick_family<Place>(detail::families_at<std::index_sequence_for<Fs...>, Fs...>{}))::type;
 };
 
 }  // namespace emmy::knob

@@ -1,5 +1,5 @@
 #pragma once
-#include <emmy/knob/family.hpp>
+#include <emmy/knob/registry.hpp>
 #include <emmy/core/refused.hpp>
 
 #include <array>
@@ -18,26 +18,14 @@ namespace detail {
 /// Cosmetic families stand in schedule rows.
 constexpr role row_role(role r) { return r == role::cosmetic ? role::schedule : r; }
 
-/// "BLK, VEC"
-template <family... Fs>
-constexpr bounded_text<48 * sizeof...(Fs) + 1> list_names() {
-    bounded_text<48 * sizeof...(Fs) + 1> out;
-    ((out.append(out.empty() ? "" : ", ").append(std::string_view(Fs::name))), ...);
-    return out;
-}
-template <family... Fs>
-inline constexpr auto names_of = list_names<Fs...>();
-
 /// First thing wrong with a pack of families as a row; no text where nothing is.
 template <family... Fs>
 constexpr bounded_text<240> why_not_row() {
     bounded_text<240> out;
     if constexpr (sizeof...(Fs) > 1) {
+        if (const std::string_view twice = repeated_name<Fs...>(); !twice.empty()) return out.append("row: found ").append(twice).append(" twice, expected each family once");
         const std::array<std::string_view, sizeof...(Fs)> names{std::string_view(Fs::name)...};
         const std::array<role, sizeof...(Fs)> roles{row_role(Fs::meaning)...};
-        for (std::size_t i = 0; i < names.size(); ++i)
-            for (std::size_t j = 0; j < i; ++j)
-                if (names[i] == names[j]) return out.append("row: found ").append(names[i]).append(" twice, expected each family once");
         for (std::size_t i = 1; i < names.size(); ++i)
             if (roles[i] != roles[0]) {
                 out.append("row: ").append(names[i]).append(" is ").append(name_of(roles[i])).append(", ").append(names[0]).append(" is ").append(name_of(roles[0]));
@@ -55,6 +43,11 @@ template <family F, family... Fs>
 constexpr bounded_text<240> lacks() {
     return bounded_text<240>("row: found no ").append(std::string_view(F::name)).append(", expected one of ").append(names_of<Fs...>.view());
 }
+
+/// Called in a constant expression by what is given a value that its family does not take: stops it. At run time it does nothing.
+inline void a_value_does_not_read_back_from_its_spelling() {}
+/// Values that come from a list or another row: not looked at again.
+struct as_is {};
 
 template <family F>
 struct slot {
@@ -82,7 +75,14 @@ struct row : detail::slot<Fs>... {
     }();
 
     constexpr row() { static_assert(detail::makes_a_row<Fs...>()); }
+    /// A value that its family cannot spell and read back (3 of a choice of 1, 2, 4) does not compile in a constant expression.
     constexpr explicit row(const typename Fs::value_type&... values)
+        requires(sizeof...(Fs) > 0)
+        : row(detail::as_is{}, values...) {
+        if (std::is_constant_evaluated())
+            if (!(detail::reads_back<Fs>(values) && ...)) detail::a_value_does_not_read_back_from_its_spelling();
+    }
+    constexpr explicit row(detail::as_is, const typename Fs::value_type&... values)
         requires(sizeof...(Fs) > 0)
         : detail::slot<Fs>{values}... {
         static_assert(detail::makes_a_row<Fs...>());
@@ -115,20 +115,7 @@ struct row : detail::slot<Fs>... {
     /// Calls f(key, value) with texts, keys sorted by code point: what row_text, pin_text and canonical_key ask of any row.
     template <class Function>
     constexpr void each(Function&& f) const {
-        constexpr auto order = [] {
-            const std::array<std::string_view, size> names{std::string_view(Fs::name)...};
-            std::array<std::size_t, size> out{};
-            for (std::size_t i = 0; i < size; ++i) {
-                std::size_t at = i;
-                for (; at > 0 && names[i] < names[out[at - 1]]; --at) out[at] = out[at - 1];
-                out[at] = i;
-            }
-            return out;
-        }();
-        for (const std::size_t wanted : order) {
-            std::size_t i = 0;
-            ((i++ == wanted ? void(f(std::string_view(Fs::name), Fs::spell(get<Fs>()).view())) : void()), ...);
-        }
+        registry<Fs...>::each_by_name([&]<class F>() { f(std::string_view(F::name), F::spell(get<F>()).view()); });
     }
 
     constexpr bool operator==(const row&) const = default;
@@ -165,7 +152,7 @@ template <family... As, family... Bs>
 constexpr row<As..., Bs...> join(const row<As...>& a, const row<Bs...>& b) {
     if constexpr (sizeof...(As) == 0) return b;
     else if constexpr (sizeof...(Bs) == 0) return a;
-    else return row<As..., Bs...>(a.template get<As>()..., b.template get<Bs>()...);
+    else return row<As..., Bs...>(detail::as_is{}, a.template get<As>()..., b.template get<Bs>()...);
 }
 
 namespace detail {
@@ -176,7 +163,7 @@ struct picker<row<Ws...>> {
     template <any_row Row>
     static constexpr row<Ws...> from(const Row& r) {
         if constexpr (sizeof...(Ws) == 0) return {};
-        else return row<Ws...>(r.template get<Ws>()...);
+        else return row<Ws...>(as_is{}, r.template get<Ws>()...);
     }
 };
 }  // namespace detail

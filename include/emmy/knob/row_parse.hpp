@@ -1,17 +1,11 @@
 #pragma once
+#include <emmy/knob/detail/entries.hpp>
 #include <emmy/knob/route.hpp>
 #include <emmy/knob/row.hpp>
 
 #include <optional>
 
 namespace emmy::knob {
-
-/// A family whose values depend on another one's, as TILE's on WORK: `under` names it, misfit(value, its value) gives words for what it
-/// ought to be, or null.
-template <class F>
-concept contextual = family<F> && requires(const typename F::value_type& value, const typename F::under::value_type& context) {
-    { F::misfit(value, context) } -> std::convertible_to<const char*>;
-};
 
 namespace detail {
 
@@ -28,20 +22,14 @@ class row_reader;
 template <family... Fs>
 class row_reader<row<Fs...>> {
 public:
-    /// KEY=VALUE{,KEY=VALUE}
+    /// KEY=VALUE{,KEY=VALUE}, or with blanks between.
     constexpr std::optional<refusal> add(std::string_view text) {
-        for (std::size_t begin = 0; begin <= text.size();) {
-            std::size_t end = text.find(',', begin);
-            if (end == std::string_view::npos) end = text.size();
-            if (const auto why = add_pair(text.substr(begin, end - begin))) return why;
-            begin = end + 1;
-        }
-        return std::nullopt;
+        return each_pair(text, "row", [&](std::string_view key, std::string_view value) { return add(key, value); });
     }
     constexpr std::optional<refusal> add(std::string_view key, std::string_view value) {
         std::optional<refusal> why;
         const bool known = ((Fs::name == key ? (why = put<Fs>(key, value), true) : false) || ...);
-        if (!known) return refusal{"row", key, one_of.view(), 0};
+        if (!known) return refusal{"row", key, registry<Fs...>::one_of_them.view(), 0};
         return why;
     }
     constexpr parsed<row<Fs...>> finish() const {
@@ -53,13 +41,6 @@ public:
     }
 
 private:
-    static constexpr auto one_of = bounded_text<48 * sizeof...(Fs) + 16>("one of ").append(names_of<Fs...>.view());
-
-    constexpr std::optional<refusal> add_pair(std::string_view pair) {
-        const std::size_t equals = pair.find('=');
-        if (equals == std::string_view::npos) return refusal{"row", pair, "KEY=VALUE", static_cast<std::uint32_t>(pair.size())};
-        return add(pair.substr(0, equals), pair.substr(equals + 1));
-    }
     template <family F>
     constexpr std::optional<refusal> put(std::string_view key, std::string_view text) {
         constexpr std::size_t i = row<Fs...>::template index_of<F>;

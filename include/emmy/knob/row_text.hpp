@@ -50,13 +50,25 @@ constexpr int canonical_rank(std::string_view key) {
     return rank;
 }
 
-/// The row as one comparable text: its pairs in canonical order, boolean families left out, each part closed by a NUL, so that < on
+namespace detail {
+/// Whose families the keys of a row are.
+template <class Row>
+struct registry_of {
+    using type = built_in;
+};
+template <family... Fs>
+struct registry_of<row<Fs...>> {
+    using type = registry<Fs...>;
+};
+}  // namespace detail
+
+/// The row as one comparable text: its pairs in canonical order, boolean families left out (a typed row's own, else the built-in ones), each part closed by a NUL, so that < on
 /// two keys is < on the two lists of pairs. Ties between measured rows are broken by it, never by the order of enumeration.
 template <class Row>
 std::string canonical_key(const Row& row) {
     std::vector<std::pair<std::string, std::string>> pairs;
     row.each([&](std::string_view key, std::string_view value) {
-        if (const family_info* info = find_family(split_key(key).family); info && info->kind == value_kind::boolean) return;
+        if (const family_info* info = detail::registry_of<Row>::type::find(split_key(key).family); info && info->kind == value_kind::boolean) return;
         pairs.emplace_back(key, value);
     });
     std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {

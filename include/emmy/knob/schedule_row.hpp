@@ -1,18 +1,14 @@
 #pragma once
-#include <emmy/knob/entries.hpp>
+#include <emmy/knob/detail/entries.hpp>
 #include <emmy/knob/families.hpp>
 #include <emmy/knob/route.hpp>
+#include <emmy/knob/row.hpp>
 
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace emmy::knob {
-
-/// A key and a value as written.
-struct knob_pair {
-    std::string_view key, value;
-};
 
 /// What a value is checked against beside its own grammar.
 enum class row_check : std::uint8_t {
@@ -25,53 +21,35 @@ enum class row_check : std::uint8_t {
 class schedule_row {
 public:
     /// Families of its own; another one does not compile.
-    using families = registry<WORK, RASTER, LOOPIFY, SHARED_CARRY, TILE, REDUCE, STAGE>;
+    using families = registry<WORK, RASTER, TILE, REDUCE, STAGE, LOOPIFY, SHARED_CARRY>;
 
 private:
-    struct kernel_slot {
-        work work_value;
-        raster raster_value;
-        std::uint16_t loopify = 0;
-        bool shared_carry = false;
+    /// Values of some families and which of them the row has, a bit each.
+    template <family... Fs>
+    struct slot_of {
+        using families = registry<Fs...>;
+        using values_type = knob::row<Fs...>;
+        values_type values;
         std::uint8_t present = 0;
-        constexpr bool operator==(const kernel_slot&) const = default;
+        constexpr bool operator==(const slot_of&) const = default;
+
+        template <family F>
+        static constexpr std::uint8_t bit = static_cast<std::uint8_t>(1u << values_type::template index_of<F>);
     };
-    struct node_slot {
-        tile tile_value;
-        reduce reduce_value;
-        stage stage_value;
-        std::uint8_t present = 0;
-        constexpr bool operator==(const node_slot&) const = default;
-    };
+    using kernel_slot = slot_of<WORK, RASTER, LOOPIFY, SHARED_CARRY>;
+    using node_slot = slot_of<TILE, REDUCE, STAGE>;
     struct routed {
         route at;
         node_slot slot;
         constexpr bool operator==(const routed&) const = default;
     };
 
-    template <class F>
-    static constexpr std::uint8_t bit() {
-        static_assert(families::contains<F>, "a schedule row holds WORK, RASTER, LOOPIFY, SHARED_CARRY, TILE, REDUCE and STAGE, expected one of these families");
-        if constexpr (std::is_same_v<F, WORK> || std::is_same_v<F, TILE>) return 1;
-        else if constexpr (std::is_same_v<F, RASTER> || std::is_same_v<F, REDUCE>) return 2;
-        else if constexpr (std::is_same_v<F, LOOPIFY> || std::is_same_v<F, STAGE>) return 4;
-        else return 8;
-    }
     template <class F, class Slot>
-    static constexpr auto& read(Slot& slot) {
-        if constexpr (std::is_same_v<F, WORK>) return slot.work_value;
-        else if constexpr (std::is_same_v<F, RASTER>) return slot.raster_value;
-        else if constexpr (std::is_same_v<F, LOOPIFY>) return slot.loopify;
-        else if constexpr (std::is_same_v<F, SHARED_CARRY>) return slot.shared_carry;
-        else if constexpr (std::is_same_v<F, TILE>) return slot.tile_value;
-        else if constexpr (std::is_same_v<F, REDUCE>) return slot.reduce_value;
-        else return slot.stage_value;
-    }
-    template <class F, class Slot>
-    static constexpr bool has(const Slot& slot) { return (slot.present & bit<F>()) != 0; }
+    static constexpr bool has(const Slot& slot) { return (slot.present & Slot::template bit<F>) != 0; }
 
     template <class F>
     constexpr auto find(const route& at) const {  // by value: small, and comparing addresses is no constant expression on g++ 12
+        static_assert(families::contains<F>, "a schedule row holds WORK, RASTER, LOOPIFY, SHARED_CARRY, TILE, REDUCE and STAGE, expected one of these families");
         if constexpr (F::where == scope::kernel) {
             return kernel_;
         } else {
@@ -83,6 +61,7 @@ private:
     }
     template <class F>
     constexpr auto& claim(const route& at) {
+        static_assert(families::contains<F>, "a schedule row holds WORK, RASTER, LOOPIFY, SHARED_CARRY, TILE, REDUCE and STAGE, expected one of these families");
         if constexpr (F::where == scope::kernel) {
             return kernel_;
         } else {
@@ -129,14 +108,10 @@ public:
     }
     /// The same from a text: "WORK=t16,REDUCE=coop", or "REDUCE=coop WORK=t16" as tools print rows. No text = the empty row.
     static result<schedule_row> parse(std::string_view text, row_check check = row_check::under_own_work) {
-        std::vector<knob_pair> pairs;
-        detail::entry_list entries(text);
-        while (const auto entry = entries.next()) {
-            const std::size_t equals = entry->find('=');
-            if (equals == std::string_view::npos) return emmy::refuse(refusal{"row", *entry, "KEY=VALUE", static_cast<std::uint32_t>(entry->size())});
-            pairs.push_back({entry->substr(0, equals), entry->substr(equals + 1)});
-        }
-        return parse(std::span<const knob_pair>(pairs), check);
+        schedule_row out;
+        if (const auto why = detail::each_pair(text, "row", [&](std::string_view key, std::string_view value) { return out.put(key, value); })) return emmy::refuse(*why);
+        if (check == row_check::under_own_work) EMMY_CHECK_OK(out.fits_own_work());
+        return out;
     }
 
     /// The choice of a family (at a site; the default is the bare key); nothing where the row has none.
@@ -144,7 +119,7 @@ public:
     constexpr std::optional<typename F::value_type> get(const route& at = {}) const {
         const auto slot = find<F>(at);
         if (!has<F>(slot)) return std::nullopt;
-        return static_cast<typename F::value_type>(read<F>(slot));
+        return slot.values.template get<F>();
     }
     /// The same, OFF where the row has none.
     template <schedule_family F>
@@ -153,8 +128,8 @@ public:
     template <schedule_family F>
     constexpr schedule_row& set(typename F::value_type value, const route& at = {}) {
         auto& slot = claim<F>(at);
-        slot.present = static_cast<std::uint8_t>(slot.present | bit<F>());
-        read<F>(slot) = value;
+        slot.present = static_cast<std::uint8_t>(slot.present | slot.template bit<F>);
+        slot.values = slot.values.template with<F>(value);
         return *this;
     }
 
@@ -188,15 +163,9 @@ public:
     /// Calls f(key, value) with texts, keys sorted by code point. The views live for the call.
     template <class Function>
     constexpr void each(Function&& f) const {
-        each_of<LOOPIFY>(f);
-        each_of<RASTER>(f);
-        each_of<REDUCE>(f);
-        each_of<SHARED_CARRY>(f);
-        each_of<STAGE>(f);
-        each_of<TILE>(f);
-        each_of<WORK>(f);
+        families::each_by_name([&]<class F>() { each_of<F>(f); });
     }
-    /// Calls f(key, value, is routed) for one family: the bare key, then sites by text.
+    /// Calls f(key, value) for one family: the bare key, then sites by text.
     template <schedule_family F, class Function>
     constexpr void each_of(Function&& f) const {
         if (const auto v = get<F>()) f(F::name, F::spell(*v).view());
@@ -205,7 +174,7 @@ public:
                 if (has<F>(node.slot)) {
                     bounded_text<256> key(F::name);
                     key.append('@').append(node.at.spell().view());
-                    f(key.view(), F::spell(read<F>(node.slot)).view());
+                    f(key.view(), F::spell(node.slot.values.template get<F>()).view());
                 }
     }
 
@@ -213,30 +182,30 @@ public:
     result<void> fits_own_work() const {
         const work under = value<WORK>();
         result<void> out;
-        const auto check = [&]<class F>(const node_slot& slot, const route& at) {
-            if (!out || !has<F>(slot)) return;
-            if (const char* expected = F::misfit(read<F>(slot), under)) {
-                const value_text text = F::spell(read<F>(slot));
-                std::string key(F::name);
-                if (!at.bare()) (key += '@') += at.spell().view();
-                out = emmy::refuse(refusal{key, text.view(), expected, refusal::nowhere});
-            }
+        const auto check = [&](const node_slot& slot, const route& at) {
+            node_slot::families::each([&]<class F>() {
+                if constexpr (contextual<F>) {
+                    if (!out || !has<F>(slot)) return;
+                    const auto& v = slot.values.template get<F>();
+                    if (const char* expected = F::misfit(v, under)) {
+                        std::string key(F::name);
+                        if (!at.bare()) (key += '@') += at.spell().view();
+                        out = emmy::refuse(refusal{key, F::spell(v).view(), expected, refusal::nowhere});
+                    }
+                }
+            });
         };
-        check.template operator()<TILE>(bare_, {});
-        check.template operator()<REDUCE>(bare_, {});
-        for (const routed& node : nodes_) {
-            check.template operator()<TILE>(node.slot, node.at);
-            check.template operator()<REDUCE>(node.slot, node.at);
-        }
+        check(bare_, {});
+        for (const routed& node : nodes_) check(node.slot, node.at);
         return out;
     }
     /// What a finished row must have: WORK and RASTER, and TILE or REDUCE where there is a STAGE. The reason where it lacks one.
     constexpr std::optional<refusal> why_incomplete() const {
         const auto missing = [](std::string_view found, std::string_view expected) { return refusal{"row", found, expected, refusal::nowhere, false}; };
         if (!get<WORK>() || !get<RASTER>()) return missing(get<WORK>() ? "no RASTER" : "no WORK", "WORK and RASTER in every complete row");
-        std::uint8_t seen = bare_.present;
-        for (const routed& node : nodes_) seen = static_cast<std::uint8_t>(seen | node.slot.present);
-        if ((seen & bit<STAGE>()) && !(seen & (bit<TILE>() | bit<REDUCE>()))) return missing("STAGE alone", "a TILE or REDUCE beside it");
+        node_slot seen = bare_;
+        for (const routed& node : nodes_) seen.present = static_cast<std::uint8_t>(seen.present | node.slot.present);
+        if (has<STAGE>(seen) && !has<TILE>(seen) && !has<REDUCE>(seen)) return missing("STAGE alone", "a TILE or REDUCE beside it");
         return std::nullopt;
     }
     /// The same as a result. Errors (input).
@@ -249,7 +218,7 @@ public:
     constexpr bool operator==(const schedule_row&) const = default;
 
     static constexpr std::string_view only_schedule = "schedule families only in a schedule row";
-    static constexpr std::string_view one_of_them = "one of WORK, RASTER, TILE, REDUCE, STAGE, LOOPIFY, SHARED_CARRY";
+    static constexpr std::string_view one_of_them = families::one_of_them.view();
 
 private:
     static constexpr std::size_t ones(std::uint8_t bits) {

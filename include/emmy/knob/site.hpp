@@ -66,8 +66,8 @@ namespace detail {
 template <class Placed>
 struct as_placed {
     using plain = typename Placed::plain;
-    static constexpr row<Placed> show(const row<plain>& r) { return row<Placed>(r.template get<plain>()); }
-    static constexpr std::optional<row<plain>> read(const row<Placed>& r) { return row<plain>(r.template get<Placed>()); }
+    static constexpr row<Placed> show(const row<plain>& r) { return row<Placed>(as_is{}, r.template get<plain>()); }
+    static constexpr std::optional<row<plain>> read(const row<Placed>& r) { return row<plain>(as_is{}, r.template get<Placed>()); }
 };
 }  // namespace detail
 

@@ -38,7 +38,7 @@ constexpr sentence why_key(std::string_view key, std::size_t place) {
     sentence out = at_place("key", place);
     const knob::split_key name(key);
     const auto info = knob::find_family(name.family);
-    if (!info) return out.append("found [").append(key).append("], expected one of WORK, RASTER, TILE, REDUCE, STAGE, LOOPIFY, SHARED_CARRY");
+    if (!info) return out.append("found [").append(key).append("], expected ").append(knob::schedule_row::one_of_them);
     bool schedule = false;
     knob::schedule_row::families::each([&]<class F>() { schedule = schedule || F::name == name.family; });
     if (!schedule) return out.append(key).append(info->meaning == knob::role::structural ? ": found a structural family" : ": found a regime family").append(", expected ").append(knob::schedule_row::only_schedule);
@@ -101,13 +101,8 @@ consteval auto parsed_values() {
 template <const source& Source>
 struct parsed_source {
     static constexpr auto keys = parsed_keys<Source>();
-    static constexpr auto works = parsed_values<Source, knob::WORK>();
-    static constexpr auto rasters = parsed_values<Source, knob::RASTER>();
-    static constexpr auto loopifies = parsed_values<Source, knob::LOOPIFY>();
-    static constexpr auto shared_carries = parsed_values<Source, knob::SHARED_CARRY>();
-    static constexpr auto tiles = parsed_values<Source, knob::TILE>();
-    static constexpr auto reduces = parsed_values<Source, knob::REDUCE>();
-    static constexpr auto stages = parsed_values<Source, knob::STAGE>();
+    template <knob::schedule_family F>
+    static constexpr auto values = parsed_values<Source, F>();
 };
 
 // --- rows --------------------------------------------------------------------------------------------------------------------
@@ -254,8 +249,8 @@ inline constexpr table table_of = [] {
     using parsed = detail::parsed_source<Source>;
     table out;
     out.source = &Source;
-    out.keys = parsed::keys, out.works = parsed::works, out.rasters = parsed::rasters, out.loopifies = parsed::loopifies;
-    out.shared_carries = parsed::shared_carries, out.tiles = parsed::tiles, out.reduces = parsed::reduces, out.stages = parsed::stages;
+    out.keys = parsed::keys;
+    knob::schedule_row::families::each([&]<class F>() { static_cast<detail::column<F>&>(out).values = parsed::template values<F>; });
     return out;
 }();
 

@@ -91,18 +91,28 @@ struct route_view {
     std::span<const std::uint32_t> children;  ///< kernels, in fragment order
 };
 
+namespace detail {
+/// The distinct values of a family, as the texts of its dictionary read.
+template <knob::schedule_family F>
+struct column {
+    std::span<const typename F::value_type> values;
+};
+template <class Registry>
+struct columns;
+template <class... Fs>
+struct columns<knob::registry<Fs...>> : column<Fs>... {};
+
+/// Where a source has the dictionary of each family of schedule_row::families.
+inline constexpr std::span<const std::string_view> source::*dictionaries[] = {&source::work,  &source::raster,  &source::tile,        &source::reduce,
+                                                                             &source::stage, &source::loopify, &source::shared_carry};
+static_assert(std::size(dictionaries) == knob::schedule_row::families::size);
+}  // namespace detail
+
 /// All of a file. Made by the compiler (checked<source>); every view in it is of static storage.
-class table {
+class table : public detail::columns<knob::schedule_row::families> {
 public:
     const compiled::source* source = nullptr;
     std::span<const parsed_key> keys;
-    std::span<const knob::work> works;
-    std::span<const knob::raster> rasters;
-    std::span<const std::uint16_t> loopifies;
-    std::span<const bool> shared_carries;
-    std::span<const knob::tile> tiles;
-    std::span<const knob::reduce> reduces;
-    std::span<const knob::stage> stages;
 
     constexpr std::string_view card() const { return source->card; }
     constexpr capability cc() const { return source->cc; }
@@ -140,25 +150,9 @@ public:
     }
 
     template <knob::schedule_family F>
-    constexpr auto values() const {
-        if constexpr (std::is_same_v<F, knob::WORK>) return works;
-        else if constexpr (std::is_same_v<F, knob::RASTER>) return rasters;
-        else if constexpr (std::is_same_v<F, knob::LOOPIFY>) return loopifies;
-        else if constexpr (std::is_same_v<F, knob::SHARED_CARRY>) return shared_carries;
-        else if constexpr (std::is_same_v<F, knob::TILE>) return tiles;
-        else if constexpr (std::is_same_v<F, knob::REDUCE>) return reduces;
-        else return stages;
-    }
+    constexpr auto values() const { return static_cast<const detail::column<F>&>(*this).values; }
     template <knob::schedule_family F>
-    static constexpr std::span<const std::string_view> dictionary(const compiled::source& s) {
-        if constexpr (std::is_same_v<F, knob::WORK>) return s.work;
-        else if constexpr (std::is_same_v<F, knob::RASTER>) return s.raster;
-        else if constexpr (std::is_same_v<F, knob::LOOPIFY>) return s.loopify;
-        else if constexpr (std::is_same_v<F, knob::SHARED_CARRY>) return s.shared_carry;
-        else if constexpr (std::is_same_v<F, knob::TILE>) return s.tile;
-        else if constexpr (std::is_same_v<F, knob::REDUCE>) return s.reduce;
-        else return s.stage;
-    }
+    static constexpr std::span<const std::string_view> dictionary(const compiled::source& s) { return s.*detail::dictionaries[knob::schedule_row::families::index_of<F>]; }
     /// Calls f.template operator()<F>() for the family at a place of schedule_row::families.
     template <class Function>
     static constexpr void with_family(std::uint8_t place, Function&& f) {

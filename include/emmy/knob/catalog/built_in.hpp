@@ -28,32 +28,32 @@ constexpr std::uint16_t u16(int value) { return static_cast<std::uint16_t>(value
 /// Grids of warps, and producer warps beside them.
 struct as_warps {
     using sizes = row<M_UNITS, N_UNITS, PRODUCERS>;
-    static constexpr row<WORK> show(const sizes& r) { return row<WORK>({work_form::warps, u16(r.get<M_UNITS>()), u16(r.get<N_UNITS>()), u16(r.get<PRODUCERS>())}); }
+    static constexpr row<WORK> show(const sizes& r) { return row<WORK>(knob::detail::as_is{}, {work_form::warps, u16(r.get<M_UNITS>()), u16(r.get<N_UNITS>()), u16(r.get<PRODUCERS>())}); }
     static constexpr std::optional<sizes> read(const row<WORK>& r) {
         const work& w = r.get<WORK>();
         if (w.form != work_form::warps) return std::nullopt;
-        return sizes(w.m, w.n, w.producers);
+        return sizes(knob::detail::as_is{}, w.m, w.n, w.producers);
     }
 };
 /// Fragments and chunks of an atom.
 struct as_warp_tile {
     using sizes = row<ATOM, FM, FN, K_ATOMS>;
     static constexpr row<TILE> show(const sizes& r) {
-        return row<TILE>({tile_form::warp, static_cast<knob::atom>(r.get<ATOM>()), u16(r.get<FM>()), u16(r.get<FN>()), u16(r.get<K_ATOMS>())});
+        return row<TILE>(knob::detail::as_is{}, {tile_form::warp, static_cast<knob::atom>(r.get<ATOM>()), u16(r.get<FM>()), u16(r.get<FN>()), u16(r.get<K_ATOMS>())});
     }
     static constexpr std::optional<sizes> read(const row<TILE>& r) {
         const tile& t = r.get<TILE>();
         if (!t.is_warp()) return std::nullopt;
-        return sizes(static_cast<int>(t.atom), t.fm, t.fn, t.k);
+        return sizes(knob::detail::as_is{}, static_cast<int>(t.atom), t.fm, t.fn, t.k);
     }
 };
 /// Rings through shared memory.
 struct as_stage {
-    static constexpr row<STAGE> show(const row<TRANSPORT, DEPTH, PIPELINE>& r) { return row<STAGE>({r.get<TRANSPORT>(), u16(r.get<DEPTH>()), u16(r.get<PIPELINE>())}); }
+    static constexpr row<STAGE> show(const row<TRANSPORT, DEPTH, PIPELINE>& r) { return row<STAGE>(knob::detail::as_is{}, {r.get<TRANSPORT>(), u16(r.get<DEPTH>()), u16(r.get<PIPELINE>())}); }
     static constexpr std::optional<row<TRANSPORT, DEPTH, PIPELINE>> read(const row<STAGE>& r) {
         const stage& s = r.get<STAGE>();
         if (!s.uses_smem()) return std::nullopt;
-        return row<TRANSPORT, DEPTH, PIPELINE>(s.by, s.depth, s.pipeline);
+        return row<TRANSPORT, DEPTH, PIPELINE>(knob::detail::as_is{}, s.by, s.depth, s.pipeline);
     }
 };
 

@@ -77,9 +77,7 @@ result<pin> parse_pin(std::string_view key, std::string_view value) {
             if (written[i] >= 'A' && written[i] <= 'Z') written[i] = static_cast<char>(written[i] - 'A' + 'a');
     const split_key name(written);
     if (!out.family) {
-        std::string known;
-        for (const family_info& info : Registry::table) known += (known.empty() ? "" : ", ") + std::string(info.name);
-        return emmy::refuse(refusal{"pins", key, "one of " + known}.as(fault_kind::user));
+        return emmy::refuse(refusal{"pins", key, Registry::one_of_them.view()}.as(fault_kind::user));
     }
     if (name.addressed) EMMY_CHECK_OK(detail::read_address(out, written, name.address));
     const auto text = out.family->canonical(value);
@@ -107,10 +105,9 @@ result<pin_list> pin_list::parse(std::string_view text) {
     pin_list out;
     detail::entry_list entries(text);
     while (const auto entry = entries.next()) {
-        const std::size_t equals = entry->find('=');
-        if (equals == std::string_view::npos || equals == 0)
-            return emmy::refuse(refusal{"pins", *entry, "KEY=VALUE", static_cast<std::uint32_t>(entries.offset())}.as(fault_kind::user));
-        EMMY_TRY(one, parse_pin<Registry>(entry->substr(0, equals), entry->substr(equals + 1)));
+        const parsed<knob_pair> pair = detail::key_and_value(*entry, "pins");
+        if (!pair) return emmy::refuse(pair.error().as(fault_kind::user));
+        EMMY_TRY(one, parse_pin<Registry>(pair->key, pair->value));
         EMMY_CHECK_OK(out.add(std::move(one)));
     }
     return out;

@@ -1,5 +1,5 @@
 #pragma once
-#include <emmy/knob/refusal.hpp>
+#include <emmy/knob/family.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -73,6 +73,12 @@ constexpr finding need(const Row& r, bool good, words expected) {
     finding out{{}, F::name, {}, 0, 0, relation::words, {}, expected.text, !good};
     if (!good) out.found = F::spell(r.template get<F>());
     return out;
+}
+/// The value of a contextual family goes with the one that it depends on: what its own misfit says.
+template <contextual F, class Row>
+constexpr finding fits(const Row& r) {
+    const char* expected = F::misfit(r.template get<F>(), r.template get<typename F::under>());
+    return need<F>(r, expected == nullptr, expected == nullptr ? std::string_view() : std::string_view(expected));
 }
 /// The first of several that has something to say.
 template <class... More>

@@ -34,9 +34,9 @@ struct K3 {
         const tile& t = r.template get<TILE>();
         const reduce& d = r.template get<REDUCE>();
         const bool coop = d.coop != coop_mode::none, packed = coop && w.m > 1;
-        return first_of(need<TILE>(r, !t.is_warp() || w.form == work_form::warps, "WORK w... for a warp tile"),
+        return first_of(fits<TILE>(r),
                         need<TILE>(r, t.form != tile_form::scalar || w.form != work_form::warps, "WORK t... or no text for a scalar tile"),
-                        need<REDUCE>(r, !coop || w.coop_width() >= 2, "WORK t... of width 2 or more for coop"),
+                        fits<REDUCE>(r),
                         need<WORK>(r, !packed || (w.n <= 32 && w.units() == 128), "128 threads where outputs are packed, at most 32 a coop"),
                         need<REDUCE>(r, !packed || d.coop == coop_mode::interleaved, "coop where outputs are packed"),
                         need<STAGE>(r, !packed || r.template get<STAGE>() == STAGE::off, "no stage where outputs are packed"));
@@ -48,7 +48,7 @@ struct K4 {
     static constexpr finding test(const schedule_row& r) {
         bool tiled = r.value<TILE>().is_warp();
         for (std::size_t i = 0; i < r.sites(); ++i) tiled = tiled || r.value<TILE>(r.site(i)).is_warp();
-        return need<WORK>(row<WORK>(r.value<WORK>()), r.value<WORK>().form != work_form::warps || tiled, "a warp tile that claims the warps");
+        return need<WORK>(row<WORK>(knob::detail::as_is{}, r.value<WORK>()), r.value<WORK>().form != work_form::warps || tiled, "a warp tile that claims the warps");
     }
 };
 struct K5 {

@@ -98,7 +98,7 @@ struct values_at<row<Ws...>, Place> {
     template <any_row Row>
     static constexpr row<Ws...> of(const Row& r) {
         if constexpr (sizeof...(Ws) == 0) return {};
-        else return row<Ws...>(one<Ws>(r)...);
+        else return row<Ws...>(as_is{}, one<Ws>(r)...);
     }
 };
 
@@ -119,7 +119,7 @@ struct parts_of_schedule<row<Ws...>> {
     static constexpr bool by_site = ((Ws::where != scope::kernel) || ...);
     static constexpr row<Ws...> at(const schedule_row& r, const route& site) {
         if constexpr (sizeof...(Ws) == 0) return {};
-        else return row<Ws...>(r.value<Ws>(site)...);
+        else return row<Ws...>(as_is{}, r.value<Ws>(site)...);
     }
     static constexpr bool has_bare(const schedule_row& r) { return ((Ws::where != scope::kernel && r.get<Ws>()) || ...); }
 };

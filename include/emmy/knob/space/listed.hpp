@@ -46,12 +46,12 @@ struct listed_base : space_base<Self, row<F>> {
         return std::nullopt;
     }
     constexpr std::optional<std::uint64_t> rank(const row<F>& r) const { return this->self().raw_rank(r); }
-    constexpr row<F> at_raw(std::uint64_t raw) const { return raw < list().size() ? row<F>(list()[static_cast<std::size_t>(raw)]) : row<F>(); }
+    constexpr row<F> at_raw(std::uint64_t raw) const { return raw < list().size() ? row<F>(as_is{}, list()[static_cast<std::size_t>(raw)]) : row<F>(); }
     constexpr row<F> unrank(std::uint64_t i) const { return at_raw(i); }
     template <class Function>
     constexpr bool walk(Function&& f) const {
         for (std::size_t i = 0; i < list().size(); ++i)
-            if (!f(static_cast<std::uint64_t>(i), row<F>(list()[i]))) return false;
+            if (!f(static_cast<std::uint64_t>(i), row<F>(as_is{}, list()[i]))) return false;
         return true;
     }
 
@@ -66,14 +66,6 @@ constexpr std::size_t first_repeated(const Values& values, std::size_t count) {
         for (std::size_t j = 0; j < i; ++j)
             if (values[i] == values[j]) return i;
     return count;
-}
-
-/// Is a value the one that its own spelling reads as? A row with another value could not be written down and found again.
-template <family F>
-constexpr bool reads_back(const typename F::value_type& value) {
-    const value_text text = F::spell(value);
-    const auto again = F::parse(text.view());
-    return again && *again == value;
 }
 
 }  // namespace detail
@@ -103,8 +95,16 @@ struct listed_vector : detail::listed_base<listed_vector<F>, F> {
 namespace detail {
 /// Called by of() with a repeated value: stops a constant expression, which must say each value once. At run time it does nothing.
 inline void a_value_is_listed_twice() {}
-/// The same for a value that the family does not take: of<VEC>(3) of a choice of 1, 2, 4, 8.
-inline void a_value_does_not_read_back_from_its_spelling() {}
+
+/// "SIZE: found a value that is spelled [s8], the spelling of another value, expected each value to read back"; no text of one that does.
+template <family F>
+constexpr bounded_text<480> why_not_read_back(const typename F::value_type& value, std::string_view what) {
+    if (reads_back<F>(value)) return {};
+    const value_text text = F::spell(value);
+    bounded_text<480> out(F::name);
+    out.append(": found ").append(what).append(" that is spelled [").append(text.view());
+    return out.append(F::parse(text.view()) ? "], the spelling of another value, expected each value to read back" : "], which parse refuses, expected each value to read back");
+}
 }  // namespace detail
 
 /// Values of a family in this order. A value listed twice, or one that does not read back from its spelling, does not compile in a
@@ -119,8 +119,16 @@ constexpr auto of(const Values&... values) {
             if (!detail::reads_back<F>(value)) detail::a_value_does_not_read_back_from_its_spelling();
     return out;
 }
+/// Not looked at, but for repeats: for values that a program has computed. What people gave goes through of_checked.
 template <family F>
 constexpr listed_vector<F> of_vec(std::vector<typename F::value_type> values) { return listed_vector<F>(std::move(values)); }
+/// Error (user): a value that the family cannot spell and read back, 3 of a choice of 1, 2, 4, 8.
+template <family F>
+result<listed_vector<F>> of_checked(std::vector<typename F::value_type> values) {
+    for (const auto& value : values)
+        if (const auto why = detail::why_not_read_back<F>(value, "a value"); !why.empty()) return emmy::refuse(fault_kind::user, why.str());
+    return listed_vector<F>(std::move(values));
+}
 
 namespace detail {
 template <family F, fixed_string... Texts>
@@ -170,17 +178,25 @@ struct catalog_space : detail::listed_base<catalog_space<F>, F> {
 };
 
 namespace detail {
+/// Rows of a catalog that gives a space which the compiler looks at: more would take it to its limits.
+inline constexpr std::uint64_t checked_of_a_space = 64;
+
 /// The first value of a catalog that does not read back, in words; empty where all do.
 template <family F>
 constexpr bounded_text<480> why_not_a_catalog() {
-    for (const auto& value : catalog_of<F>::values)
-        if (!reads_back<F>(value)) {
-            const value_text text = F::spell(value);
-            bounded_text<480> out(F::name);
-            out.append(": found a catalog value that is spelled [").append(text.view());
-            return out.append(F::parse(text.view()) ? "], the spelling of another value, expected each value to read back" : "], which parse refuses, expected each value to read back");
-        }
-    return {};
+    bounded_text<480> out;
+    const auto see = [&](const typename F::value_type& value) {
+        out = why_not_read_back<F>(value, "a catalog value");
+        return out.empty();
+    };
+    if constexpr (requires { catalog_of<F>::space(); }) {
+        std::uint64_t left = checked_of_a_space;
+        catalog_of<F>::space().walk([&](std::uint64_t, const row<F>& r) { return see(r.template get<F>()) && --left > 0; });
+    } else {
+        for (const auto& value : catalog_of<F>::values)
+            if (!see(value)) break;
+    }
+    return out;
 }
 template <family F>
 consteval auto all_of() {
@@ -188,6 +204,7 @@ consteval auto all_of() {
         say<[] { return bounded_text<240>(F::name).append(": found no catalog, expected a member catalog or of<>(values)"); }>();
         return empty_space<row<F>>{};
     } else if constexpr (requires { catalog_of<F>::space(); }) {
+        if constexpr (!why_not_a_catalog<F>().empty()) say<[] { return why_not_a_catalog<F>(); }>();
         return catalog_of<F>::space();
     } else {
         static_assert(first_repeated(catalog_of<F>::values, catalog_of<F>::values.size()) == catalog_of<F>::values.size(), "a catalog lists a value twice, expected each once");

@@ -43,24 +43,16 @@ struct pinned<row<Fs...>> {
     /// Error (user): an unknown key, a value that is not canonical. Views of the text.
     static constexpr parsed<pinned> parse(std::string_view text) {
         pinned out;
-        for (std::size_t begin = 0; begin <= text.size();) {
-            std::size_t end = text.find(',', begin);
-            if (end == std::string_view::npos) end = text.size();
-            const std::string_view entry = text.substr(begin, end - begin);
-            const std::size_t equals = entry.find('=');
-            if (equals == std::string_view::npos) return refusal{"pin", entry, "KEY=VALUE", static_cast<std::uint32_t>(entry.size())};
+        const auto bad = detail::each_pair(text, "pin", [&](std::string_view key, std::string_view value) {
             std::optional<refusal> why;
-            if (!out.read(entry.substr(0, equals), entry.substr(equals + 1), why))
-                return refusal{"pin", entry.substr(0, equals), one_of.view(), 0};
-            if (why) return *why;
-            begin = end + 1;
-        }
+            if (!out.read(key, value, why)) why = refusal{"pin", key, registry<Fs...>::one_of_them.view(), 0};
+            return why;
+        });
+        if (bad) return *bad;
         return out;
     }
 
 private:
-    static constexpr auto one_of = bounded_text<48 * sizeof...(Fs) + 16>("one of ").append(detail::names_of<Fs...>.view());
-
     template <family F, family... Ws>
     constexpr void about_one(pinned<row<Ws...>>& out, bool here) const {
         if constexpr (row<Ws...>::template has<F>)
