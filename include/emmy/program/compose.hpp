@@ -4,6 +4,7 @@
 #include <emmy/program/graph.hpp>
 
 #include <optional>
+#include <utility>
 
 /// Programs from the operators that frameworks have, spelled in the tags that programs have.
 namespace emmy::program {
@@ -23,9 +24,17 @@ public:
         std::string select = {};               ///< empty: what the earlier sources left
     };
 
+    /// How an id that is taken gets its number: `<id>_1`, or `n0`, `n1`, … as the exchange format's own importer does.
+    enum class numbering : std::uint8_t { suffix, minted };
+    explicit composer(numbering how = numbering::suffix) : numbering_(how) {}
+
     edge input(std::string_view id, dtype type, std::span<const builder::size> shape) { return leaf(id, {}, type, shape); }
     /// A checkpoint tensor at `path`.
     edge weight(std::string_view id, std::string_view path, dtype type, std::span<const builder::size> shape) { return leaf(id, path, type, shape); }
+    /// The symbol of shapes given as extents.
+    void symbol(std::string name, std::int64_t hint) { symbol_ = std::move(name), hint_ = hint; }
+    EMMY_DECL edge input(std::string_view id, dtype type, const sizes& shape);
+    EMMY_DECL edge weight(std::string_view id, std::string_view path, dtype type, const sizes& shape);
     EMMY_DECL edge literal(std::string_view id, double value, dtype type);
     EMMY_DECL edge range(std::string_view id, std::int64_t start, std::int64_t stop, std::int64_t step, dtype type);
     void output(edge e) { outputs_.push_back(e); }
@@ -36,6 +45,13 @@ public:
     dtype type(edge e) const { return fault_ ? dtype::f32 : g_.at(e).type; }
     std::size_t rank(edge e) const { return fault_ ? 0 : g_.shape(e).size(); }
     bool failed() const { return fault_.has_value(); }
+    program::op op_of(edge e) const { return g_.nodes[e.node].op; }
+    std::string id_of(edge e) const { return std::string(g_.id(e.node)); }
+    bool is_leaf(edge e) const { return !fault_ && (g_.nodes[e.node].op == op::input || g_.nodes[e.node].op == op::constant); }
+    /// Forgets what did not fit and gives it: for callers who collect all of it. Edges that were made since stand for nothing.
+    std::optional<fault> recover() { return std::exchange(fault_, std::nullopt); }
+    /// Adds inputs that the operator does not read (arguments of the trace) to a node.
+    EMMY_DECL void unread(edge e, std::span<const edge> literals);
 
     // Values.
     EMMY_DECL edge pointwise(std::string_view id, std::string_view name, std::vector<edge> operands, dtype type = dtype::none);
@@ -62,8 +78,11 @@ public:
     EMMY_DECL edge unsqueeze(std::string_view id, edge x, std::int64_t axis);
     /// Elements start, start + step, … below stop; negative ones count from the end, beyond the ends is clipped. step ≥ 1.
     EMMY_DECL edge slice(std::string_view id, edge x, std::int64_t axis, std::int64_t start, std::optional<std::int64_t> stop, std::int64_t step = 1);
+    /// `length` elements from `start`, both from the start and inside.
+    EMMY_DECL edge window_of(std::string_view id, edge x, std::int64_t axis, extent start, extent length);
     EMMY_DECL edge select(std::string_view id, edge x, std::int64_t axis, std::int64_t index);
     EMMY_DECL edge cat(std::string_view id, std::vector<edge> parts, std::int64_t axis);
+    EMMY_DECL edge cat(std::string_view id, std::vector<edge> parts, edge axis);  ///< axis: a literal
     EMMY_DECL edge stack(std::string_view id, std::vector<edge> parts, std::int64_t axis);
     EMMY_DECL edge repeat(std::string_view id, edge x, list times);
     EMMY_DECL edge repeat_interleave(std::string_view id, edge x, std::int64_t times, std::int64_t axis);
@@ -76,6 +95,10 @@ public:
     EMMY_DECL edge triangle(std::string_view id, edge x, bool upper, std::int64_t diagonal);  ///< triu, tril
     EMMY_DECL edge gather(std::string_view id, edge x, std::int64_t axis, edge index);        ///< one element of x for each of index
     EMMY_DECL edge index_select(std::string_view id, edge x, std::int64_t axis, edge index);  ///< index of any rank; embedding is axis 0
+    /// x with slices of `values` put at the places of a vector along an axis (caches); the last of equal places wins, negative ones count from the end.
+    EMMY_DECL edge put(std::string_view id, edge x, std::int64_t axis, edge places, edge values);
+    /// values put at an index of their shape along an axis; `reduce`: folded with what is there ("sum", "prod", "amax", "amin").
+    EMMY_DECL edge scatter(std::string_view id, edge x, std::int64_t axis, edge index, edge values, std::string_view reduce = {});
     EMMY_DECL edge one_hot(std::string_view id, edge index, std::int64_t classes);            ///< i64
 
     // Folds.
@@ -149,6 +172,8 @@ private:
     static bool half(dtype t) { return t == dtype::f16 || t == dtype::bf16; }
 
     graph g_;
+    numbering numbering_;
+    std::size_t minted_ = 0;
     std::vector<bool> taken_;  ///< by name: ids of nodes
     std::vector<edge> outputs_;
     std::optional<fault> fault_;

@@ -49,6 +49,10 @@ private:
     std::vector<std::size_t> storage_members_;  // by storage
 };
 
+/// A strided view's elements in row-major order, at most a chunk at a time; all of them lie inside the storage. Strides and offset count
+/// elements of `each` bytes.
+EMMY_DECL result<void> stream_strided(bytes_view storage, std::uint64_t offset, std::vector<std::int64_t> shape, std::vector<std::int64_t> strides, std::size_t each, const chunk_sink& sink);
+
 /// A whole tensor in memory: `bytes` are its elements, row-major, little-endian.
 struct tensor_view {
     element type = element::f32;

@@ -17,6 +17,9 @@ public:
     /// `name` stands for the file in faults.
     EMMY_DECL static byte_source of_bytes(std::string bytes, std::string name);
 
+    /// A range of this one as a source of its own (bytes in memory are copied). Errors (input): outside; no descriptor left.
+    EMMY_DECL result<byte_source> part(std::uint64_t at, std::uint64_t size, std::string name) const;
+
     byte_source(byte_source&& other) noexcept { swap(other); }
     byte_source& operator=(byte_source&& other) noexcept {
         swap(other);
@@ -35,9 +38,10 @@ private:
     byte_source() = default;
     void swap(byte_source& other) noexcept {
         std::swap(name_, other.name_), std::swap(bytes_, other.bytes_);
-        std::swap(size_, other.size_), std::swap(descriptor_, other.descriptor_);
+        std::swap(first_, other.first_), std::swap(size_, other.size_), std::swap(descriptor_, other.descriptor_);
     }
     std::string name_, bytes_;
+    std::uint64_t first_ = 0;  // in the file
     std::uint64_t size_ = 0;
     int descriptor_ = -1;
 };

@@ -25,14 +25,15 @@ inline result<void> not_an_old_file(const byte_source& source) {
     return {};
 }
 
-/// Copies a strided view's elements in row-major order, at most a chunk at a time.
-inline result<void> gather(bytes_view storage, std::uint64_t offset, std::vector<std::int64_t> shape, std::vector<std::int64_t> strides, std::size_t each, const chunk_sink& sink) {
+}  // namespace detail
+
+EMMY_DECL result<void> stream_strided(bytes_view storage, std::uint64_t offset, std::vector<std::int64_t> shape, std::vector<std::int64_t> strides, std::size_t each, const chunk_sink& sink) {
     if (shape.empty()) shape = {1}, strides = {0};
     const std::size_t rank = shape.size();
     const auto inner = static_cast<std::uint64_t>(shape.back()), step = static_cast<std::uint64_t>(strides.back()) * each;
     std::vector<std::uint64_t> index(rank, 0);
     std::vector<std::byte> chunk;
-    const std::size_t room = chunk_bytes / each * each;
+    const std::size_t room = detail::chunk_bytes / each * each;
     chunk.reserve(room);
     std::uint64_t base = offset * each;
     while (true) {
@@ -55,8 +56,6 @@ inline result<void> gather(bytes_view storage, std::uint64_t offset, std::vector
     }
     return chunk.empty() ? result<void>() : sink(chunk);
 }
-
-}  // namespace detail
 
 EMMY_DECL result<pt_file> pt_file::open(const std::string& path, const zip_limits& limits) {
     EMMY_TRY(source, byte_source::open(path));
@@ -144,7 +143,7 @@ EMMY_DECL result<void> pt_file::stream(const object& tensor, const chunk_sink& s
     if (bytes == 0) return {};
     if (!dense(tensor)) {
         EMMY_TRY(all, archive_.read(m));
-        return detail::gather(as_bytes(all), tensor.offset(), tensor.shape(), tensor.strides(), each, sink);
+        return stream_strided(as_bytes(all), tensor.offset(), tensor.shape(), tensor.strides(), each, sink);
     }
     // The part of the storage's bytes that is the tensor's, while all of them pass by the checksum.
     std::uint64_t at = 0;

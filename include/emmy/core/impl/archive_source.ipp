@@ -45,6 +45,17 @@ EMMY_DECL byte_source byte_source::of_bytes(std::string bytes, std::string name)
     return out;
 }
 
+EMMY_DECL result<byte_source> byte_source::part(std::uint64_t at, std::uint64_t size, std::string name) const {
+    if (at > size_ || size > size_ - at)
+        return refuse(fault_kind::input, "found " + std::to_string(size_) + " bytes, expected " + std::to_string(size) + " at " + std::to_string(at), {}, name_);
+    if (descriptor_ < 0) return of_bytes(bytes_.substr(at, size), std::move(name));
+    byte_source out;
+    out.name_ = std::move(name), out.first_ = first_ + at, out.size_ = size;
+    out.descriptor_ = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
+    if (out.descriptor_ < 0) return emmy::detail::refuse_errno("cannot open", name_);
+    return out;
+}
+
 EMMY_DECL byte_source::~byte_source() {
     if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -57,7 +68,7 @@ EMMY_DECL result<void> byte_source::read(std::uint64_t at, std::span<std::byte> 
         return {};
     }
     for (std::size_t done = 0; done < into.size();) {
-        const ssize_t got = ::pread(descriptor_, into.data() + done, into.size() - done, static_cast<off_t>(at + done));
+        const ssize_t got = ::pread(descriptor_, into.data() + done, into.size() - done, static_cast<off_t>(first_ + at + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return emmy::detail::refuse_errno("cannot read", name_);
         if (got == 0) return refuse(fault_kind::input, "the file was cut while it was read", {}, name_);

@@ -24,7 +24,7 @@ EMMY_DECL std::string composer::fresh(std::string_view id) {
             taken_[name] = true;
             return out;
         }
-        out = std::string(id) + "_" + std::to_string(i);
+        out = numbering_ == numbering::minted ? "n" + std::to_string(minted_++) : std::string(id) + "_" + std::to_string(i);
     }
 }
 EMMY_DECL std::optional<std::size_t> composer::axis_of(std::string_view id, std::int64_t axis, std::size_t rank) {
@@ -140,35 +140,47 @@ EMMY_DECL edge composer::leaf(std::string_view id, std::string_view path, dtype 
         hint_ = s.number;
         extents.push_back(extent::symbol());
     }
-    if (!path.empty()) {
-        builder one;
-        const edge e = one.weight(id, path, type, shape);
-        graph made = std::move(one).finish();
-        // The builder knows how a checkpoint tensor is spelled; its node moves here.
-        const node& from = made.nodes[e.node];
-        const std::string name = fresh(id);
-        node n{.id = g_.names.intern(name), .op = op::constant};
-        n.attrs.first = static_cast<std::uint32_t>(g_.attributes.size());
-        for (attribute a : made.attrs_of(from.attrs)) {
-            if (a.kind == attr_kind::text) a.text = g_.names.intern(made.text(a.text));
-            if (a.kind == attr_kind::dims) {
-                const auto dims = add_dims(name, extents, false);
-                if (!dims) return {0, 0};
-                a.list = *dims;
-            }
-            g_.attributes.push_back(a);
-        }
-        n.attrs.count = static_cast<std::uint32_t>(g_.attributes.size()) - n.attrs.first;
-        const auto dims = add_dims(name, extents, false);
-        if (!dims) return {0, 0};
-        n.outputs = {static_cast<std::uint32_t>(g_.tensors.size()), 1};
-        g_.tensors.push_back({n.id, type, *dims});
-        g_.nodes.push_back(n);
-        return {static_cast<node_id>(g_.nodes.size() - 1), 0};
-    }
-    const edge out = emit(id, op::input, {}, type, {}, &extents);
+    return path.empty() ? input(id, type, extents) : weight(id, path, type, extents);
+}
+EMMY_DECL edge composer::input(std::string_view id, dtype type, const sizes& shape) {
+    const edge out = emit(id, op::input, {}, type, {}, &shape);
     if (!failed()) g_.inputs.push_back(out.node);
     return out;
+}
+EMMY_DECL edge composer::weight(std::string_view id, std::string_view path, dtype type, const sizes& shape) {
+    if (failed()) return {0, 0};
+    builder one;
+    const edge e = one.weight(id, path, type, {});
+    graph made = std::move(one).finish();
+    // The builder knows how a checkpoint tensor is spelled; its node moves here.
+    const node& from = made.nodes[e.node];
+    const std::string name = fresh(id);
+    node n{.id = g_.names.intern(name), .op = op::constant};
+    n.attrs.first = static_cast<std::uint32_t>(g_.attributes.size());
+    for (attribute a : made.attrs_of(from.attrs)) {
+        if (a.kind == attr_kind::text) a.text = g_.names.intern(made.text(a.text));
+        if (a.kind == attr_kind::dims) {
+            const auto dims = add_dims(name, shape, false);
+            if (!dims) return {0, 0};
+            a.list = *dims;
+        }
+        g_.attributes.push_back(a);
+    }
+    n.attrs.count = static_cast<std::uint32_t>(g_.attributes.size()) - n.attrs.first;
+    const auto dims = add_dims(name, shape, false);
+    if (!dims) return {0, 0};
+    n.outputs = {static_cast<std::uint32_t>(g_.tensors.size()), 1};
+    g_.tensors.push_back({n.id, type, *dims});
+    g_.nodes.push_back(n);
+    return {static_cast<node_id>(g_.nodes.size() - 1), 0};
+}
+EMMY_DECL void composer::unread(edge e, std::span<const edge> literals) {
+    if (failed()) return;
+    node& n = g_.nodes[e.node];
+    const auto first = static_cast<std::uint32_t>(g_.edges.size());
+    for (std::uint32_t i = 0; i < n.inputs.count; ++i) g_.edges.push_back(edge(g_.edges[n.inputs.first + i]));
+    g_.edges.insert(g_.edges.end(), literals.begin(), literals.end());
+    n.inputs = {first, n.inputs.count + static_cast<std::uint32_t>(literals.size())};
 }
 
 EMMY_DECL edge composer::literal(std::string_view id, double value, dtype type) {

@@ -21,7 +21,7 @@ EMMY_DECL edge composer::fold(std::string_view id, std::string_view name, edge x
     if (order->empty()) return map(id, {{x, {}}}, type, {});       // rank 0: what is folded is the element
     for (std::size_t i = 0; i < order->size(); ++i) {
         const bool last = i + 1 == order->size();
-        const std::int64_t axis = static_cast<std::int64_t>((*order)[i]);
+        const std::int64_t axis = axes.size() == 1 ? axes[0] : static_cast<std::int64_t>((*order)[i]);  // as it was spelled
         const dtype made = last ? type : this->type(x);
         const std::string step = last ? (keep ? n : n + "_keepdim") : n + "_axis" + std::to_string(axis);
         if (mean) x = emit(step, op::mean, {x}, made, {whole(attr::axis, axis)});

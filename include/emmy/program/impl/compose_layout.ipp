@@ -54,6 +54,35 @@ EMMY_DECL edge composer::transpose(std::string_view id, edge x, std::int64_t a, 
     return emit(id, op::transpose, {x}, type(x), {{.key = attr::axes, .integers = {a, b}}});
 }
 EMMY_DECL edge composer::reshape(std::string_view id, edge x, sizes shape) {
+    if (failed()) return {0, 0};
+    // The attribute says numbers, the symbol and once what is left over; other sizes are a map of flat places.
+    const auto spelled = [](const extent& e) { return e == extent(-1) || e.is_number() || e.is_symbol(); };
+    const auto other = std::count_if(shape.begin(), shape.end(), [&](const extent& e) { return !spelled(e); });
+    const bool open = std::find(shape.begin(), shape.end(), extent(-1)) != shape.end();
+    if (other == 1 && !open) {
+        if (const extent count = count_of(shape); !(count == count_of(this->shape(x)))) return fail(id, "found " + count.text(symbol_) + " elements of another shape, expected as many");
+        *std::find_if(shape.begin(), shape.end(), [&](const extent& e) { return !spelled(e); }) = extent(-1);
+    } else if (other > 0) {
+        const sizes from = this->shape(x);
+        const extent count = count_of(from);
+        if (open) {
+            extent rest(1);
+            for (const extent& e : shape) rest = e == extent(-1) ? rest : rest * e;
+            *std::find(shape.begin(), shape.end(), extent(-1)) = count / rest;
+        }
+        if (!(count_of(shape) == count)) return fail(id, "found " + count_of(shape).text(symbol_) + " elements, expected " + count.text(symbol_));
+        std::string flat;
+        for (std::size_t i = 0; i < shape.size(); ++i) {
+            const extent step = count_of(std::span(shape).subspan(i + 1));
+            flat += (flat.empty() ? "" : " + ") + place(i) + (step == extent(1) ? "" : " * (" + step.text(symbol_) + ")");
+        }
+        std::vector<std::string> at;
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            const extent step = count_of(std::span(from).subspan(i + 1));
+            at.push_back("(" + flat + ")" + (step == extent(1) ? "" : " / (" + step.text(symbol_) + ")") + (i == 0 ? "" : " % (" + from[i].text(symbol_) + ")"));
+        }
+        return map(id, {{x, at}}, type(x), shape);
+    }
     return emit(id, op::reshape, {x}, type(x), {{.key = attr::shape, .extents = std::move(shape)}});
 }
 EMMY_DECL edge composer::squeeze(std::string_view id, edge x, list axes) {
@@ -104,6 +133,20 @@ EMMY_DECL edge composer::slice(std::string_view id, edge x, std::int64_t axis, s
     if (!(first == extent(0))) at[*a] += " + (" + first.text(symbol_) + ")";
     return map(id, {{x, at}}, type(x), out);
 }
+EMMY_DECL edge composer::window_of(std::string_view id, edge x, std::int64_t axis, extent start, extent length) {
+    const auto a = axis_of(id, axis, rank(x));
+    if (!a) return {0, 0};
+    sizes out = shape(x);
+    const extent rest = out[*a] - start - length;
+    if (start.bad() || length.bad() || start.at(largest_symbol_size) < 0 || rest.at(largest_symbol_size) < 0 || length.at(largest_symbol_size) < 1)
+        return fail(id, "found " + length.text(symbol_) + " elements from " + start.text(symbol_) + " of " + out[*a].text(symbol_) + ", expected some inside");
+    out[*a] = length;
+    if (start.is_number() && (length.is_number() || length.is_symbol()))
+        return emit(id, op::slice, {x}, type(x), {{.key = attr::shape, .extents = out}, whole(attr::dim, static_cast<std::int64_t>(*a)), whole(attr::start, start.number())});
+    std::vector<std::string> at = places(out.size());
+    if (!(start == extent(0))) at[*a] += " + (" + start.text(symbol_) + ")";
+    return map(id, {{x, at}}, type(x), out);
+}
 EMMY_DECL edge composer::select(std::string_view id, edge x, std::int64_t axis, std::int64_t index) {
     const auto a = axis_of(id, axis, rank(x));
     if (!a) return {0, 0};
@@ -120,8 +163,12 @@ EMMY_DECL edge composer::cat(std::string_view id, std::vector<edge> parts, std::
     if (parts.empty()) return fail(id, "found no part, expected one at least");
     const auto a = axis_of(id, axis, rank(parts[0]));
     if (!a) return {0, 0};
+    return cat(id, std::move(parts), literal(std::string(id) + "_axis", static_cast<double>(axis < 0 ? axis : static_cast<std::int64_t>(*a)), dtype::f32));
+}
+EMMY_DECL edge composer::cat(std::string_view id, std::vector<edge> parts, edge axis) {
+    if (parts.empty()) return fail(id, "found no part, expected one at least");
     const dtype out = type(parts[0]);
-    parts.push_back(literal(std::string(id) + "_axis", static_cast<double>(axis < 0 ? axis : static_cast<std::int64_t>(*a)), dtype::f32));
+    parts.push_back(axis);
     return emit(id, op::cat, std::move(parts), out);
 }
 EMMY_DECL edge composer::stack(std::string_view id, std::vector<edge> parts, std::int64_t axis) {
@@ -240,6 +287,32 @@ EMMY_DECL edge composer::index_select(std::string_view id, edge x, std::int64_t 
     out.insert(out.end(), at.begin(), at.end());
     out.insert(out.end(), data.begin() + static_cast<std::ptrdiff_t>(*a) + 1, data.end());
     return emit(id, op::gather, {x, index}, type(x), {whole(attr::axis, static_cast<std::int64_t>(*a))}, &out);
+}
+EMMY_DECL edge composer::put(std::string_view id, edge x, std::int64_t axis, edge at, edge values) {
+    const std::string n(id);
+    const auto a = axis_of(id, axis, rank(x));
+    if (!a) return {0, 0};
+    if (rank(at) != 1) return fail(id, "found places of rank " + std::to_string(rank(at)) + ", expected a vector");
+    const extent length = shape(x)[*a], count = shape(at)[0];
+    if (!length.is_number() || !count.is_number()) return fail(id, "found a symbolic axis, expected sizes to number");
+    if (type(at) != dtype::i32 && type(at) != dtype::i64) return fail(id, "found places of " + std::string(token(type(at))) + ", expected i32 or i64");
+    // Which of the places, if any, means each row: [rows, places] beside the data, which is read once.
+    const edge wrapped = pointwise(n + "_at", "where", {with_number(n + "_negative", "less", at, 0), with_number(n + "_wrapped", "add", at, static_cast<double>(length.number())), at});
+    const edge rows = unsqueeze(n + "_column", range(n + "_rows", 0, length.number(), 1, type(at)), 1);
+    const edge hit = pointwise(n + "_hit", "equal", {rows, wrapped}, dtype::boolean);
+    const edge order = pointwise(n + "_order", "where", {hit, range(n + "_order_of", 0, count.number(), 1, dtype::i32), literal(n + "_none", -1, dtype::i32)}, dtype::i32);
+    const edge last = fold(n + "_last", "amax", order, {1}, false);
+    edge any = with_number(n + "_any", "greater_equal", last, 0);
+    for (std::size_t i = *a + 1; i < rank(x); ++i) any = unsqueeze(n + "_any" + std::to_string(i), any, -1);
+    const edge picked = index_select(n + "_picked", values, static_cast<std::int64_t>(*a), with_number(n + "_read", "maximum", last, 0));
+    return pointwise(id, "where", {any, picked, x}, type(x));
+}
+EMMY_DECL edge composer::scatter(std::string_view id, edge x, std::int64_t axis, edge index, edge values, std::string_view reduce) {
+    const auto a = axis_of(id, axis, rank(x));
+    if (!a) return {0, 0};
+    std::vector<setting> settings{whole(attr::axis, static_cast<std::int64_t>(*a))};
+    if (!reduce.empty()) settings.push_back({.key = attr::reduce_fn, .text = std::string(reduce)});
+    return emit(id, op::scatter, {x, index, values}, type(x), std::move(settings));
 }
 EMMY_DECL edge composer::one_hot(std::string_view id, edge index, std::int64_t classes) {
     const std::string n(id);

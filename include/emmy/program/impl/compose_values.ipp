@@ -13,6 +13,15 @@ EMMY_DECL edge composer::pointwise(std::string_view id, std::string_view name, s
     sizes whole_shape = shape(operands[0]);
     for (std::size_t i = 1; i < operands.size(); ++i) whole_shape = joined(id, whole_shape, shape(operands[i]));
     if (failed()) return {0, 0};
+    // A literal has one element and an axis; beside tensors without axes it has none.
+    const auto literal = [&](edge e) { return g_.nodes[e.node].op == op::constant && g_.find(g_.nodes[e.node], attr::value) != nullptr; };
+    bool scalars = whole_shape.size() == 1, any = false;
+    for (const edge e : operands) scalars = scalars && (literal(e) || rank(e) == 0), any = any || rank(e) == 0;
+    if (scalars && any) {
+        whole_shape.clear();
+        for (edge& e : operands)
+            if (rank(e) == 1) e = map(std::string(g_.id(e.node)) + "_bc", {{e, {"0"}}}, this->type(e), {});
+    }
     if (type == dtype::none) {
         const bool truth = name == "equal" || name == "not_equal" || name.starts_with("less") || name.starts_with("greater") || name.starts_with("logical") ||
                            name.starts_with("is") || name == "signbit";

@@ -10,5 +10,6 @@
 #include <emmy/program/impl/product.ipp>
 #include <emmy/program/impl/specialise.ipp>
 #include <emmy/program/impl/wire.ipp>
+#include <emmy/program/import/impl/import.ipp>
 #include <emmy/program/lower/impl/bind.ipp>
 #include <emmy/program/lower/impl/lower.ipp>
