@@ -151,16 +151,24 @@ struct region {
 };
 EMMY_DECL std::vector<region> regions(const forest& f);
 
+/// A term that has the value of a seam: the representative itself first, then terms equal to it over coordinates of their own.
+struct seam_member {
+    term_id term = no_term;
+    std::vector<loop::axis> axes{};            ///< its coordinate at each axis of the seam
+    std::vector<std::uint32_t> component{};    ///< place in seam::components of each of its components
+};
+
 /// Where a kernel may be cut: a term whose value another kernel can compute. Equal values are one seam with several addresses.
 struct seam {
     term_id term = no_term;
+    std::vector<seam_member> members{};
     std::string address{};                ///< the representative's
     std::vector<std::string> aliases{};   ///< other routes to it or to an equal value
     bool owned = false;                   ///< it writes outputs of its own: no buffer between the pieces
     bool frontier = false;                ///< the buffer holds encoded bits, the reader decodes
     std::vector<name_id> components{};    ///< values that the buffers hold
     std::vector<dtype> types{};           ///< of the buffers
-    std::vector<name_id> axes{};          ///< of the buffers, outermost first
+    std::vector<name_id> axes{};          ///< of the buffers, outermost first: what the value varies with, and axes of extent 1
 };
 /// In preorder.
 EMMY_DECL std::vector<seam> seams(const forest& f);

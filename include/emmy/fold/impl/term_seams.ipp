@@ -7,7 +7,7 @@ namespace detail {
 
 /// Where a term stands: the axes of the folds on one route to it, outermost first.
 struct occurrence {
-    std::vector<name_id> bound{};
+    std::vector<loop::axis> bound{};
     std::string address{};
 };
 
@@ -24,7 +24,7 @@ struct seam_finder {
         if (f[id].is_slab() || ++visits > most_visits) return;
         here.address += std::string(kind_word(f.kind(id)));
         at[id].push_back(here);
-        if (!f[id].is_map()) here.bound.push_back(f[id].axis.name);
+        if (!f[id].is_map()) here.bound.push_back(f[id].axis);
         const std::string prefix = here.address;
         for (std::size_t i = 0; i < f[id].operands.size(); ++i) {
             here.address = prefix + "." + std::to_string(i + 1) + "/";
@@ -79,12 +79,20 @@ struct seam_finder {
         return nullptr;
     }
 
+    static bool is_unit(const loop::axis& a) { return a.extent.kind == dim::form::number && a.extent.number == 1; }
+    static bool has_axis(const std::vector<loop::axis>& list, name_id n) {
+        return std::any_of(list.begin(), list.end(), [&](const loop::axis& a) { return a.name == n; });
+    }
+    static void open_once(std::vector<loop::axis>& list, const loop::axis& a) {
+        if (!has_axis(list, a.name)) list.push_back(a);
+    }
+
     std::vector<seam> found() {
         gather();
-        std::vector<name_id> open;
-        for (const loop::axis& a : f.free) open.push_back(a.name);
+        std::vector<loop::axis> open;
+        for (const loop::axis& a : f.free) open_once(open, a);
         for (const store& s : f.stores)
-            for (const loop::axis& a : s.sweeps) add_once(open, a.name);
+            for (const loop::axis& a : s.sweeps) open_once(open, a);
         std::vector<seam> out;
         for (const term& t : f.terms)
             if (!t.cells.empty()) return out;
@@ -93,8 +101,8 @@ struct seam_finder {
             if (s.path.size() < 2) continue;
             const term& t = f[s.term];
             if (!t.observe.empty()) continue;
-            const std::vector<name_id>& bound = at[s.term].front().bound;
-            if (!std::all_of(t.free.begin(), t.free.end(), [&](name_id n) { return has(open, n) || has(bound, n); })) continue;
+            const std::vector<loop::axis>& bound = at[s.term].front().bound;
+            if (!std::all_of(t.free.begin(), t.free.end(), [&](name_id n) { return has_axis(open, n) || has_axis(bound, n); })) continue;
             if (t.is_map() && ((t.operands.empty() && t.free.empty()) ||
                                std::all_of(t.body.begin(), t.body.end(), [](const pure& p) { return p.kind == loop::stmt_kind::load; })))
                 continue;
@@ -112,13 +120,14 @@ struct seam_finder {
                 for (name_id n : one.components) one.types.push_back(workspace(t, n)), typed &= one.types.back() != dtype::none;
             }
             if (!typed && !one.owned) continue;
-            std::vector<name_id> axes;
-            for (const occurrence& o : at[s.term]) {
-                for (name_id n : open) add_once(axes, n);
-                for (name_id n : o.bound) add_once(axes, n);
-            }
-            for (name_id n : axes)
-                if (has(t.free, n)) one.axes.push_back(n);
+            std::vector<loop::axis> axes = open;
+            for (const occurrence& o : at[s.term])
+                for (const loop::axis& a : o.bound) open_once(axes, a);
+            std::erase_if(axes, [&](const loop::axis& a) { return !has(t.free, a.name) && !is_unit(a); });
+            for (const loop::axis& a : axes) one.axes.push_back(a.name);
+            seam_member self{s.term, std::move(axes), {}};
+            for (std::uint32_t i = 0; i < f.components(t).size(); ++i) self.component.push_back(decode ? 0 : i);
+            one.members = {std::move(self)};
             for (std::size_t i = 1; i < at[s.term].size(); ++i) one.aliases.push_back(at[s.term][i].address);
             out.push_back(std::move(one));
         }
@@ -141,13 +150,19 @@ struct seam_finder {
                 same_value eq{f, {}, {}};
                 for (std::size_t i = 0; i < a.axes.size(); ++i) eq.axes.emplace_back(b.axes[i], a.axes[i]);
                 bool all_equal = true;
+                std::vector<std::uint32_t> of_a;  // which component of a each one of b is
                 for (std::size_t j = 0; j < b.components.size() && all_equal; ++j) {
                     bool any = false;
-                    for (std::size_t i = 0; i < a.components.size() && !any; ++i) any = a.types[i] == b.types[j] && eq.component(b.term, j, a.term, i);
+                    for (std::uint32_t i = 0; i < a.components.size() && !any; ++i)
+                        if (a.types[i] == b.types[j] && eq.component(b.term, j, a.term, i)) any = true, of_a.push_back(i);
                     all_equal = any;
                 }
                 if (!all_equal) continue;
                 gone[by[y]] = true;
+                for (seam_member& m : b.members) {
+                    for (std::uint32_t& c : m.component) c = of_a[c];
+                    a.members.push_back(std::move(m));
+                }
                 a.aliases.push_back(b.address);
                 a.aliases.insert(a.aliases.end(), b.aliases.begin(), b.aliases.end());
             }
