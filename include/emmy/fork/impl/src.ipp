@@ -1,3 +1,3 @@
 #pragma once
 #include <emmy/fork/impl/schedule.ipp>
-#include <emmy/fork/impl/structure.ipp>
+#include <emmy/fork/structure/impl/structure.ipp>

@@ -38,5 +38,5 @@ EMMY_DECL result<std::vector<structural_fork>> structural_options(const fold::ke
 }  // namespace emmy::fork
 
 #ifdef EMMY_HEADER_ONLY
-#include <emmy/fork/impl/structure.ipp>
+#include <emmy/fork/structure/impl/structure.ipp>
 #endif

@@ -15,5 +15,5 @@ EMMY_DECL result<kernel_set> realise(const fold::kernel_form& k, const knob::rou
 }  // namespace emmy::fork
 
 #ifdef EMMY_HEADER_ONLY
-#include <emmy/fork/impl/structure.ipp>
+#include <emmy/fork/structure/impl/structure.ipp>
 #endif

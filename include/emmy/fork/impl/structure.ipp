@@ -1,2 +1,0 @@
-#pragma once
-#include <emmy/fork/structure.hpp>
