@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/core/dim.hpp>
 #include <emmy/fold/term.hpp>
 #include <emmy/loop/normal/graph.hpp>
 

@@ -149,7 +149,7 @@ inline result<kernel_set> realise_split(const fold::kernel_form& k, const knob::
     if (!value) return emmy::refuse(value.error());
     structure::splitter s{k, {k.terms, {}, {}}};
     EMMY_TRY(site, structure::find_split_site(s.f(), k.kernel.name, arm[0].key, arm[0].address()));
-    EMMY_CHECK_OK(result<void>(knob::check<knob::gpu::split_rules>(knob::row<knob::gpu::SPLIT>(*value), knob::no_target{}, site.facts)));
+    EMMY_CHECK_OK(result<void>(knob::check<knob::split_rules>(knob::row<knob::gpu::SPLIT>(*value), knob::no_target{}, site.facts)));
     s.head = site.head;
     if (value->split == knob::split_mode::atomic) s.by_adding(value->ctas);
     else s.through_workspace(value->ctas);
