@@ -151,11 +151,20 @@ struct region {
 };
 EMMY_DECL std::vector<region> regions(const forest& f);
 
-/// A term that has the value of a seam: the representative itself first, then terms equal to it over coordinates of their own.
+/// Where along one axis of a seam's buffers a value stands: at an axis, at e, at e / over, at e % modulo, or at 0 (an axis of extent 1).
+struct seam_coordinate {
+    name_id axis = no_name;
+    expr_id e = no_expr;
+    std::int64_t over = 0, modulo = 0;  ///< over = 0: `axis`; modulo = 0: none
+    bool is_zero() const { return axis == no_name && e == no_expr; }
+    bool operator==(const seam_coordinate&) const = default;
+};
+/// A term that has the value of a seam: the representative itself first, then terms equal to it at coordinates of their own.
 struct seam_member {
     term_id term = no_term;
-    std::vector<loop::axis> axes{};            ///< its coordinate at each axis of the seam
-    std::vector<std::uint32_t> component{};    ///< place in seam::components of each of its components
+    std::vector<loop::axis> axes{};                     ///< that it varies with, and axes of extent 1
+    std::vector<std::uint32_t> component{};             ///< place in seam::components of each of its components
+    std::vector<std::vector<seam_coordinate>> at{};     ///< of each of its components: where in the buffer, one an axis of the seam
 };
 
 /// Where a kernel may be cut: a term whose value another kernel can compute. Equal values are one seam with several addresses.

@@ -20,7 +20,6 @@ constexpr const char* reading_names[] = {"stored order", "products reversed", "a
 
 struct routing_case {
     std::string parent;
-    std::vector<knob::knob_pair> pairs;
     knob::routing_row arm;
     std::vector<std::string> children;
     std::string_view family() const { return arm[0].family(); }
@@ -39,9 +38,10 @@ public:
         if (!routing) return;
         for (const json::value& d : routing->items()) {
             routing_case c;
+            std::vector<knob::knob_pair> pairs;
             c.parent = d.find("parent")->text();
-            for (const json::member& m : d.find("arm")->members()) c.pairs.push_back({std::string(m.key), std::string(m.item.text())});
-            auto arm = knob::routing_row::parse(c.pairs);
+            for (const json::member& m : d.find("arm")->members()) pairs.push_back({m.key, m.item.text()});
+            auto arm = knob::routing_row::parse(pairs);
             BOOST_REQUIRE(arm);
             c.arm = *arm;
             for (const json::value& child : d.find("children")->items()) c.children.push_back(std::string(child.text()));

@@ -1,4 +1,6 @@
 #pragma once
+#include <emmy/fold/geometry.hpp>
+#include <emmy/fold/impl/term_alias.ipp>
 #include <emmy/fold/impl/term_twist.ipp>
 #include <emmy/fold/impl/value_types.ipp>
 
@@ -89,8 +91,7 @@ struct seam_finder {
 
     std::vector<seam> found() {
         gather();
-        std::vector<loop::axis> open;
-        for (const loop::axis& a : f.free) open_once(open, a);
+        std::vector<loop::axis> open = geometry_of(f).grid;
         for (const store& s : f.stores)
             for (const loop::axis& a : s.sweeps) open_once(open, a);
         std::vector<seam> out;
@@ -125,8 +126,8 @@ struct seam_finder {
                 for (const loop::axis& a : o.bound) open_once(axes, a);
             std::erase_if(axes, [&](const loop::axis& a) { return !has(t.free, a.name) && !is_unit(a); });
             for (const loop::axis& a : axes) one.axes.push_back(a.name);
-            seam_member self{s.term, std::move(axes), {}};
-            for (std::uint32_t i = 0; i < f.components(t).size(); ++i) self.component.push_back(decode ? 0 : i);
+            seam_member self{s.term, std::move(axes), {}, {}};
+            for (std::uint32_t i = 0; i < f.components(t).size(); ++i) self.component.push_back(decode ? 0 : i), self.at.push_back(own(self.axes));
             one.members = {std::move(self)};
             for (std::size_t i = 1; i < at[s.term].size(); ++i) one.aliases.push_back(at[s.term][i].address);
             out.push_back(std::move(one));
@@ -134,35 +135,50 @@ struct seam_finder {
         return cluster(out);
     }
 
+    static std::vector<seam_coordinate> own(const std::vector<loop::axis>& axes) {
+        std::vector<seam_coordinate> out;
+        for (const loop::axis& a : axes) out.push_back(is_unit(a) ? seam_coordinate{} : seam_coordinate{a.name});
+        return out;
+    }
+    /// Every component of every member of `b` as a component of `a`; false where one is none.
+    bool absorbs(const seam& a, seam& b, const std::vector<std::uint64_t>& of_a, value_print& prints) const {
+        alias_match match(f, a.members[0].axes);
+        std::vector<seam_member> made = b.members;
+        for (seam_member& m : made)
+            for (std::uint32_t j = 0; j < m.component.size(); ++j) {
+                const std::uint64_t print = prints.component(m.term, j);
+                std::optional<std::vector<seam_coordinate>> at;
+                for (std::uint32_t i = 0; i < a.components.size() && !at; ++i) {
+                    if (of_a[i] != print || a.types[i] != b.types[m.component[j]]) continue;
+                    at = match.component(a.term, i, m.term, j, m.axes);
+                    if (at) m.component[j] = i, m.at[j] = *at;
+                }
+                if (!at) return false;
+            }
+        b.members = std::move(made);
+        return true;
+    }
+
     /// Two seams of equal values are one: most components first, then preorder.
     std::vector<seam> cluster(std::vector<seam>& all) const {
         const twister reach{const_cast<forest&>(f)};  // asks only
+        value_print prints(f);
         std::vector<bool> gone(all.size());
         std::vector<std::size_t> by(all.size());
         for (std::size_t i = 0; i < by.size(); ++i) by[i] = i;
         std::stable_sort(by.begin(), by.end(), [&](std::size_t a, std::size_t b) { return all[a].components.size() > all[b].components.size(); });
-        for (std::size_t x = 0; x < by.size(); ++x) {
-            seam& a = all[by[x]];
-            if (gone[by[x]] || a.owned || a.frontier) continue;
-            for (std::size_t y = x + 1; y < by.size(); ++y) {
-                seam& b = all[by[y]];
-                if (gone[by[y]] || b.owned || b.frontier || a.axes.size() != b.axes.size() || reach.reaches(a.term, b.term) || reach.reaches(b.term, a.term)) continue;
-                same_value eq{f, {}, {}};
-                for (std::size_t i = 0; i < a.axes.size(); ++i) eq.axes.emplace_back(b.axes[i], a.axes[i]);
-                bool all_equal = true;
-                std::vector<std::uint32_t> of_a;  // which component of a each one of b is
-                for (std::size_t j = 0; j < b.components.size() && all_equal; ++j) {
-                    bool any = false;
-                    for (std::uint32_t i = 0; i < a.components.size() && !any; ++i)
-                        if (a.types[i] == b.types[j] && eq.component(b.term, j, a.term, i)) any = true, of_a.push_back(i);
-                    all_equal = any;
-                }
-                if (!all_equal) continue;
-                gone[by[y]] = true;
-                for (seam_member& m : b.members) {
-                    for (std::uint32_t& c : m.component) c = of_a[c];
-                    a.members.push_back(std::move(m));
-                }
+        for (const std::size_t x : by) {
+            seam& a = all[x];
+            if (gone[x] || a.owned || a.frontier) continue;
+            std::vector<std::uint64_t> of_a;
+            for (std::size_t i = 0; i < a.components.size(); ++i) of_a.push_back(prints.component(a.term, i));
+            for (const std::size_t y : by) {
+                seam& b = all[y];
+                if (y == x || gone[y] || b.owned || b.frontier) continue;
+                if (std::find(of_a.begin(), of_a.end(), prints.component(b.term, 0)) == of_a.end()) continue;
+                if (reach.reaches(a.term, b.term) || reach.reaches(b.term, a.term) || !absorbs(a, b, of_a, prints)) continue;
+                gone[y] = true;
+                for (seam_member& m : b.members) a.members.push_back(std::move(m));
                 a.aliases.push_back(b.address);
                 a.aliases.insert(a.aliases.end(), b.aliases.begin(), b.aliases.end());
             }
@@ -177,7 +193,7 @@ struct seam_finder {
 }  // namespace detail
 
 EMMY_DECL std::vector<seam> seams(const forest& f) {
-    return detail::seam_finder{f, {}, {}, 0, detail::value_types{f}}.found();
+    return detail::seam_finder{f, {}, {}, 0, detail::value_types{f, {}, true}}.found();
 }
 
 }  // namespace emmy::fold::closed

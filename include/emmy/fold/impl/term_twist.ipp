@@ -249,7 +249,7 @@ struct twister {
             if (!form.hoisted.empty() && !form.hoisted[i].empty()) s.name = f.names.intern(std::string(f.text(s.name)) + "__sum");
             mark(f.is_value, s.name);
             if (channels[i] == no_name) {
-                if (!defined(made, one)) made.body.push_back({loop::stmt_kind::let, loop::op::none, dtype::f32, one, no_name, {}, {f.exprs.real(1.0)}});
+                if (!defined(made, one)) made.body.push_back({loop::stmt_kind::let, loop::op::none, dtype::none, one, no_name, {}, {f.exprs.real(1.0)}});
                 s.contribution = one;
                 std::size_t at = 1;
                 while (at < made.states.size() && made.states[at].contribution == one) ++at;

@@ -13,6 +13,7 @@ namespace detail {
 struct value_types {
     const forest& f;
     std::map<name_id, dtype> known{};
+    bool halves_stay = false;  // of buffers: a value of halves is one whatever the operator; the overflow guard of x * x is of values in a kernel
 
     /// none where nothing says.
     dtype of(const term& t, name_id n) {
@@ -30,7 +31,11 @@ struct value_types {
             } else if (s->kind == loop::stmt_kind::let) out = dtype::f32;
             else if (s->kind == loop::stmt_kind::select) {
                 if (all && std::all_of(args.begin(), args.end(), [&](dtype x) { return x == args[0]; })) out = args[0];
-            } else if (all) out = loop::infer_assign(s->op, args, s->args.size() == 2 && s->args[0] == s->args[1]);
+            } else if (all) {
+                const bool halves = halves_stay && !args.empty() && std::all_of(args.begin(), args.end(), [](dtype x) { return x == dtype::f16; });
+                const bool encodes = s->op == loop::op::to_f8e4m3 || s->op == loop::op::to_f8e5m2 || s->op == loop::op::to_f4e2m1;
+                out = halves && !encodes ? dtype::f16 : loop::infer_assign(s->op, args, s->args.size() == 2 && s->args[0] == s->args[1]);
+            }
         } else {
             for (term_id o : t.operands) {
                 const term& x = f[o];

@@ -112,10 +112,21 @@ struct cutter {
         for (const loop::axis& a : axes) out.push_back(coordinate(f(), a));
         return out;
     }
-    term_id read(name_id value, name_id buffer, const std::vector<loop::axis>& axes, dtype type = dtype::none) {
+    std::vector<expr_id> index_of(const std::vector<fold::closed::seam_coordinate>& at) {
+        expr_pool& x = f().exprs;
+        std::vector<expr_id> out;
+        for (const fold::closed::seam_coordinate& c : at) {
+            expr_id e = c.is_zero() ? x.integer(0) : c.over == 0 ? x.name(c.axis) : c.e;
+            if (c.over > 1) e = x.binary(binary_op::divide, e, x.integer(c.over));
+            if (c.modulo > 0) e = x.binary(binary_op::remainder, e, x.integer(c.modulo));
+            out.push_back(e);
+        }
+        return out;
+    }
+    term_id read(name_id value, name_id buffer, const std::vector<fold::closed::seam_coordinate>& at, dtype type = dtype::none) {
         term t;
         t.results = {value};
-        t.body = {{loop::stmt_kind::load, loop::op::none, type, value, buffer, {}, index_of(axes)}};
+        t.body = {{loop::stmt_kind::load, loop::op::none, type, value, buffer, {}, index_of(at)}};
         return f().add(std::move(t));
     }
     /// What stands for the members of every workspace seam.
@@ -128,14 +139,18 @@ struct cutter {
                 const std::vector<name_id> exposed = f().components(f()[m.term]);
                 std::vector<term_id> reads;
                 for (std::size_t j = 0; j < exposed.size(); ++j)
-                    if (c.buffer[m.component[j]] != no_name) reads.push_back(read(exposed[j], c.buffer[m.component[j]], m.axes));
+                    if (c.buffer[m.component[j]] != no_name) reads.push_back(read(exposed[j], c.buffer[m.component[j]], m.at[j]));
                 by.to[m.term] = std::move(reads);
             }
         }
         conversions(by);
+        // Inner ones first (operands have smaller ids): a decoder is made over what stands for its operands.
+        std::vector<std::pair<term_id, std::pair<const cut_seam*, const seam_member*>>> decoders;
         for (const cut_seam& c : cuts)
             if (c.s.frontier)
-                for (const seam_member& m : c.s.members) by.to[m.term] = {decoder(c, m, by)};
+                for (const seam_member& m : c.s.members) decoders.push_back({m.term, {&c, &m}});
+        std::sort(decoders.begin(), decoders.end());
+        for (const auto& [id, d] : decoders) by.to[id] = {decoder(*d.first, *d.second, by)};
     }
     /// A map that only converts what it reads of a buffer to the buffer's own type is that read.
     template <class Edit>
@@ -151,7 +166,7 @@ struct cutter {
                     if (m.term != t.operands[0] || c.s.owned || c.s.frontier) continue;
                     const std::vector<name_id> exposed = f().components(f()[m.term]);
                     for (std::size_t j = 0; j < exposed.size(); ++j)
-                        if (exposed[j] == s.args[0] && c.s.types[m.component[j]] == s.type) by.to[id] = {read(s.name, c.buffer[m.component[j]], m.axes)};
+                        if (exposed[j] == s.args[0] && c.s.types[m.component[j]] == s.type) by.to[id] = {read(s.name, c.buffer[m.component[j]], m.at[j])};
                 }
         }
     }
@@ -161,7 +176,7 @@ struct cutter {
         const name_id bits = c.s.components[0];
         term t = f()[m.term];
         std::erase_if(t.body, [&](const pure& s) { return s.name == bits; });
-        std::vector<term_id> operands{read(bits, c.buffer[0], m.axes, c.s.types[0])};
+        std::vector<term_id> operands{read(bits, c.buffer[0], m.at[0], c.s.types[0])};
         for (const term_id o : t.operands)
             for (const term_id x : by.at(o)) add_once(operands, x);
         t.operands = std::move(operands);
@@ -211,7 +226,7 @@ struct cutter {
     static std::vector<loop::axis> swept(const std::vector<loop::axis>& axes) {
         std::vector<loop::axis> out;
         for (const loop::axis& a : axes)
-            if (!is_unit(a)) out.push_back(a);
+            if (a.name != no_name) out.push_back(a);  // the unit row has none
         return out;
     }
     /// A map over one operand with the statements of the root that these stores need.

@@ -62,7 +62,7 @@ struct splitter {
         first.splits = false, first.all_inputs = true;
         first.free.push_back(shares);
         for (const loop::axis& a : grid)
-            if (!is_unit(a)) first.free.push_back(a);
+            if (a.name != no_name) first.free.push_back(a);  // the unit row has none
         for (std::size_t i = 0; i < h.states.size(); ++i)
             first.stores.push_back({{}, b.name, h.states[i].name, cell(h.states.size(), i, coordinate(f(), shares)), false});
 
