@@ -127,6 +127,17 @@ result<subject> subject_of_program(std::string name, program::graph graph, const
     return from_program(std::move(name), std::move(graph), asked);
 }
 
+result<subject> subject_of_kernel(std::string name, loop::kernel kernel, const common_options& options) {
+    EMMY_TRY(asked, sizes_asked(options));
+    subject out;
+    out.name = std::move(name), out.kernel = std::move(kernel);
+    out.identity = loop::identity(out.kernel);
+    const std::vector<name_id> symbols = loop::symbols(out.kernel);
+    std::erase_if(asked, [&](const auto& one) { return std::none_of(symbols.begin(), symbols.end(), [&](name_id id) { return out.kernel.body.text(id) == one.first; }); });
+    EMMY_CHECK_OK(bind_sizes(out, {}, asked));
+    return out;
+}
+
 result<std::vector<subject>> load_subjects(const common_options& options, const golden::card_id& card) {
     EMMY_TRY(asked, sizes_asked(options));
     std::vector<subject> out;

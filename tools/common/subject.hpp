@@ -47,4 +47,7 @@ result<std::vector<subject>> load_subjects(const common_options& options, const 
 /// A program that holds one operator. Errors (user): no single-operator lowering for it; a size of a symbol it does not have.
 result<subject> subject_of_program(std::string name, program::graph graph, const common_options& options);
 
+/// One kernel of a program of several. Sizes asked for symbols that it does not have are another kernel's.
+result<subject> subject_of_kernel(std::string name, loop::kernel kernel, const common_options& options);
+
 }  // namespace emmy::tools

@@ -3,6 +3,7 @@
 
 #include <common/evidence.hpp>
 #include <common/interpret.hpp>
+#include <common/unit.hpp>
 
 #include <emmy/device/answer.hpp>
 #include <emmy/device/worker.hpp>
@@ -10,7 +11,6 @@
 #include <emmy/evidence/pick.hpp>
 #include <emmy/fork/schedule.hpp>
 #include <emmy/kernel/text.hpp>
-#include <emmy/program/evaluate.hpp>
 
 #include <optional>
 #include <string>
@@ -49,8 +49,6 @@ struct compiled_kernel {
     std::optional<evidence::record> record;
     std::vector<fork::cpu_row> offered;      ///< rows that the pins leave, in the fork's order
     std::optional<fork::cpu_row> row;        ///< the chosen one
-    std::string ran;                         ///< --run: what came of it
-    bool wrong = false;                      ///< --run: the answer was not right
     tools::cell_list interpreted;
     std::string unmeasured;                  ///< --strict-evidence: why the schedule is refused
 
@@ -91,21 +89,35 @@ inline result<compiled_kernel> compile_kernel(const environment& env, const sett
     return out;
 }
 
-/// Executes the pick once in a process that can be killed and checks the answer; measures nothing.
-inline result<void> run_once(const environment& env, const settings& asked, device::worker_device& worker, compiled_kernel& k) {
-    EMMY_TRY(text, kernel::lower_cpu(*k.space, *k.row));
-    device::answer_options options;
-    options.seed = asked.common.seed + 1, options.fast_math = env.setting.regime.fast_math;
-    EMMY_TRY(answer, device::answer::prepare(k.what.kernel, k.what.sizes(), k.what.program ? &*k.what.program : nullptr, k.what.ports, options));
-    EMMY_TRY(arena, answer.arena());
-    device::kernel_text source;
-    source.entry = text.entry, source.source = std::move(text.source);
-    source.scratch_bytes = text.scratch_bytes(env.setting.team, k.what.launch_sizes(text.symbols));
-    source.fast_math = env.setting.regime.fast_math, source.optimisation = env.setting.regime.opt;
-    EMMY_CHECK_OK(worker.run(source, arena, {k.what.launch_sizes(text.symbols), env.setting.team}));
-    const std::string wrong = answer.check(arena);
-    k.wrong = !wrong.empty();
-    k.ran = (k.wrong ? "wrong answer: " + wrong : "right answer") + " (" + answer.reference() + ")";
+/// What one request compiled: kernels with their picks, and the plan that runs them.
+struct compiled_unit {
+    tools::unit what;
+    std::vector<compiled_kernel> kernels;    ///< one a node of the network
+    std::optional<plan::executable> plan;    ///< where asked for; none without a lowering of every kernel
+    std::string ran;                         ///< --run: what came of it
+    bool wrong = false;                      ///< --run: the answer was not right
+
+    /// The first kernel without a lowering.
+    const compiled_kernel* refused() const {
+        for (const compiled_kernel& k : kernels)
+            if (!k.refused.empty()) return &k;
+        return nullptr;
+    }
+};
+
+inline result<void> make_plan(const environment& env, compiled_unit& unit) {
+    std::vector<plan::choice> chosen;
+    for (const compiled_kernel& k : unit.kernels) chosen.push_back({k.space ? &*k.space : nullptr, k.row});
+    EMMY_TRY(made, plan::executable::make(unit.what.network, env.target, chosen));
+    unit.plan = std::move(made);
+    return {};
+}
+
+/// Executes the picks once in a process that can be killed and checks the answer; measures nothing.
+inline result<void> run_once(const environment& env, const settings& asked, device::worker_device& worker, compiled_unit& unit) {
+    EMMY_TRY(run, tools::run_unit(worker, unit.what, *unit.plan, {asked.common.seed + 1, env.setting.team, env.setting.regime.fast_math, env.setting.regime.opt}));
+    unit.wrong = !run.wrong.empty();
+    unit.ran = (unit.wrong ? "wrong answer: " + run.wrong : "right answer") + " (" + run.reference + ")";
     return {};
 }
 

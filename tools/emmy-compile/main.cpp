@@ -14,61 +14,78 @@ namespace {
 
 constexpr std::string_view tool = "emmy-compile";
 
+/// One kernel: its pick, its text of a stage. `code`: what the tool will exit with.
+result<compile::compiled_kernel> late_stage(const compile::settings& asked, const compile::environment& env, const tools::subject& what, compile::stage_texts& stages, int& code) {
+    const bool json = asked.common.format == tools::format::json;
+    if (!what.note.empty() && !asked.common.quiet) tools::note(tool, what.note);
+    EMMY_TRY(k, compile::compile_kernel(env, asked, what));
+    if (asked.interpret) {
+        std::vector<std::string> notes;
+        EMMY_TRY(cells, tools::interpret_cells(k.what, asked.common.seed, notes));
+        if (cells.empty()) return refuse(fault_kind::user, "found cells of more than 10^8 evaluations, expected cheaper ones to interpret", k.what.kernel.name);
+        k.interpreted = std::move(cells);
+    }
+    if (!k.unmeasured.empty()) {
+        tools::report(tool, fault(fault_kind::user, k.unmeasured));
+        code = tools::exit_finding;
+        return std::move(k);
+    }
+    if (k.fell() && !asked.common.quiet && asked.stage.empty())
+        tools::note(tool, "no measured row decides the schedule of " + k.what.kernel.name + ": " + std::string(evidence::name(k.record->decided)) + " taken (emmy-bench run measures)");
+    if (!k.refused.empty() && !asked.stage.empty()) return refuse(fault_kind::device_limit, k.refused, k.what.kernel.name);
+    if (asked.stage == "fork") {
+        json ? stages.add_wire(k.what.kernel.name, compile::fork_stage(k, json)) : stages.add(k.what.kernel.name, compile::fork_stage(k, json));
+    } else if (asked.stage == "kernel") {
+        EMMY_TRY(ir, kernel::lower_program(*k.space, *k.row));
+        stages.add(k.what.kernel.name, compile::kernel_listing(ir, k.space->kernel()).text());
+    } else if ((asked.stage == "text" || !asked.common.dump.empty()) && k.row) {
+        EMMY_TRY(text, kernel::lower_cpu(*k.space, *k.row));
+        if (asked.stage == "text") stages.add(k.what.kernel.name, text.source);
+        if (!asked.common.dump.empty()) EMMY_CHECK_OK(tools::dump_kernel(asked.common.dump, k.what, {{"row0.cpp", "// pick: " + evidence::knobs_text(k.record->chosen) + "\n" + text.source}}));
+    }
+    return std::move(k);
+}
+
 /// Stages and reports behind the pick. Returns the exit code.
 result<int> late_stages(const compile::settings& asked, const tools::target& target, const std::optional<program::graph>& file_program, std::string& out) {
     const bool json = asked.common.format == tools::format::json;
-    EMMY_TRY(kernels, compile::load_kernels(asked, target.card, file_program));
+    EMMY_TRY(units, compile::load_units(asked, target.card, file_program));
     EMMY_TRY(env, compile::environment::open(asked, target));
     if (!asked.common.quiet)
         for (const std::string& n : env.notes) tools::note(tool, n);
     device::worker_device worker;
-    std::vector<compile::compiled_kernel> done;
+    std::vector<compile::compiled_unit> done;
     int code = tools::exit_fine;
-    std::size_t without = 0;
+    std::size_t without = 0, all = 0;
     compile::stage_texts stages(asked);
-    for (tools::subject& what : kernels) {
-        if (!what.note.empty() && !asked.common.quiet) tools::note(tool, what.note);
-        EMMY_TRY(k, compile::compile_kernel(env, asked, std::move(what)));
-        if (!k.refused.empty()) ++without;
-        if (asked.run && k.row) EMMY_CHECK_OK(compile::run_once(env, asked, worker, k));
-        if (asked.interpret) {
-            std::vector<std::string> notes;
-            EMMY_TRY(cells, tools::interpret_cells(k.what, asked.common.seed, notes));
-            if (cells.empty()) return refuse(fault_kind::user, "found cells of more than 10^8 evaluations, expected cheaper ones to interpret", k.what.kernel.name);
-            k.interpreted = std::move(cells);
+    for (tools::unit& what : units) {
+        compile::compiled_unit unit{std::move(what), {}, {}, {}};
+        for (const tools::subject& one : unit.what.kernels) {
+            EMMY_TRY(k, late_stage(asked, env, one, stages, code));
+            ++all, without += !k.refused.empty();
+            unit.kernels.push_back(std::move(k));
         }
-        if (k.wrong) code = tools::exit_finding;
-        if (!k.unmeasured.empty()) {
-            tools::report(tool, fault(fault_kind::user, k.unmeasured));
-            code = tools::exit_finding;
-            if (!json) continue;  // a machine gets the record all the same
-        }
-        if (k.fell() && k.unmeasured.empty() && !asked.common.quiet && asked.stage.empty())
-            tools::note(tool, "no measured row decides the schedule of " + k.what.kernel.name + ": " + std::string(evidence::name(k.record->decided)) + " taken (emmy-bench run measures)");
-        if (!k.refused.empty() && !asked.stage.empty()) return refuse(fault_kind::device_limit, k.refused, k.what.kernel.name);
-        if (asked.stage == "fork") {
-            json ? stages.add_wire(k.what.kernel.name, compile::fork_stage(k, json)) : stages.add(k.what.kernel.name, compile::fork_stage(k, json));
-        } else if (asked.stage == "kernel") {
-            EMMY_TRY(ir, kernel::lower_program(*k.space, *k.row));
-            stages.add(k.what.kernel.name, compile::kernel_listing(ir, k.space->kernel()).text());
-        } else if (asked.stage == "text" || !asked.common.dump.empty()) {
-            if (k.row) {
-                EMMY_TRY(text, kernel::lower_cpu(*k.space, *k.row));
-                if (asked.stage == "text") stages.add(k.what.kernel.name, text.source);
-                if (!asked.common.dump.empty())
-                    EMMY_CHECK_OK(tools::dump_kernel(asked.common.dump, k.what, {{"row0.cpp", "// pick: " + evidence::knobs_text(k.record->chosen) + "\n" + text.source}}));
+        if (const compile::compiled_kernel* refused = unit.refused()) {
+            if (asked.stage == "plan") return refuse(fault_kind::device_limit, refused->refused, refused->what.kernel.name);
+        } else if (asked.stage == "plan" || asked.run) {
+            EMMY_CHECK_OK(compile::make_plan(env, unit));
+            if (asked.run) EMMY_CHECK_OK(compile::run_once(env, asked, worker, unit));
+            if (unit.wrong) code = tools::exit_finding;
+            if (asked.stage == "plan") {
+                EMMY_TRY(text, compile::plan_stage(env, unit, json));
+                json ? stages.add_wire(unit.what.name, std::move(text)) : stages.add(unit.what.name, std::move(text));
             }
         }
-        done.push_back(std::move(k));
+        done.push_back(std::move(unit));
     }
     if (asked.stage.empty()) {
         if (json) out = compile::machines(done, target, env);
-        else for (const auto& k : done) out += compile::people(k, asked);
+        else for (const auto& u : done) out += compile::people(u, asked);
     } else if (code == tools::exit_fine) {
         out = stages.render();
     }
-    const bool answered = std::any_of(done.begin(), done.end(), [](const auto& k) { return !k.interpreted.empty(); });
-    if (!done.empty() && without == done.size() && !answered) code = tools::exit_device;
+    const bool answered = std::any_of(done.begin(), done.end(), [](const auto& u) { return std::any_of(u.kernels.begin(), u.kernels.end(), [](const auto& k) { return !k.interpreted.empty(); }); });
+    if (all && without == all && !answered) code = tools::exit_device;
     return code;
 }
 
@@ -100,20 +117,21 @@ int main(int argc, char** argv) {
     tools::verb& v = line.self();
     v.positional("FILE", asked.input, "A traced program, or a golden file", false)
         .common(tools::takes::db | tools::takes::device | tools::takes::input | tools::takes::pin | tools::takes::output | tools::takes::dump | tools::takes::progress | tools::takes::seed, asked.common)
-        .choice("--stage", asked.stage, compile::stages, "Show the kernels at this stage instead of the pick: program, primitive, loop, fold, fork, kernel or text")
+        .choice("--stage", asked.stage, compile::stages, "Show the kernels at this stage instead of the pick: program, primitive, loop, fold, fork, kernel, text or plan")
         .flag("--fresh", asked.fresh, "With --stage loop: the kernels that the program forms today, not the stored one")
         .pair("--diff", asked.diff, "Say where the normal forms of two kernels part (exit 1), or that they are one: each an operator, a program, a kernel of --stage loop --json, or GOLDEN:KERNEL")
         .option("--target", asked.target, "Compile for a card (name, alias, file slug) or a bare sm_NN; default: this processor, or the card of --golden")
         .flag("--explain", asked.explain, "The whole report of each decision")
         .flag("--strict-evidence", asked.strict, "Refuse (exit 1) a schedule that no measured row or pin decides")
         .flag("--own-only", asked.own_only, "With --strict-evidence: rows of other producers decide nothing")
-        .flag("--run", asked.run, "Execute each pick once and check its answer; nothing is measured")
+        .flag("--run", asked.run, "Execute the picks once and check the answer; nothing is measured")
         .flag("--interpret", asked.interpret, "Interpret some cells of each kernel; needs no lowering")
         .flag("--fast-math", asked.flags.fast_math, "Relaxed floating point: another lane, with evidence of its own")
         .flag("--cold", asked.flags.cold, "Decide by rows measured with cold caches")
         .option("--opt", asked.flags.opt, "Level of the host compiler, 0 to 3 (default 3)")
         .example("emmy-compile --op 'softmax(x: f32[512,2048], dim=-1)' --explain", "what decides the schedule of a softmax")
         .example("emmy-compile --realization matmul.square.512 --stage text", "the C++ of the picked row")
+        .example("emmy-compile layer.json --stage plan", "launches, buffers and workspaces of a program of several kernels")
         .example("emmy-compile --diff 'softmax(x: f32[8,64])' 'softmax(x: f16[8,64])'", "the first node that differs")
         .example("emmy-compile --realization rms_norm.k4096 --pin WORK=t4 --run", "one pinned row, executed once and checked");
     if (const auto code = line.parse(argc, argv)) return *code;

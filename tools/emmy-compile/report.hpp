@@ -150,20 +150,28 @@ inline std::string people(const compiled_kernel& k, const settings& asked) {
     } else {
         out += k.what.kernel.name + "\n";
     }
-    if (!k.ran.empty()) out += "    ran once  " + k.ran + "\n";
     for (const auto& [cell, value] : k.interpreted) out += "    interpreted " + cell + " = " + number(value, 7) + "\n";
     return out;
 }
 
-inline std::string machines(const std::vector<compiled_kernel>& all, const tools::target& target, const environment& env) {
+/// All kernels of a unit and what came of running them.
+inline std::string people(const compiled_unit& u, const settings& asked) {
+    std::string out;
+    for (const compiled_kernel& k : u.kernels)
+        if (k.unmeasured.empty() || asked.common.format == tools::format::json) out += people(k, asked);
+    if (u.ran.empty()) return out;
+    return out + (u.kernels.size() > 1 ? u.what.name + ": " + std::to_string(u.kernels.size()) + " kernels\n" : "") + "    ran once  " + u.ran + "\n";
+}
+
+inline std::string machines(const std::vector<compiled_unit>& all, const tools::target& target, const environment& env) {
     std::string out;
     json::writer w(out);
     w.begin_object().key("schema").string("emmy.compile/1").key("target").string(target.text()).key("lane").string(evidence::lane_text(env.setting.regime)).key("kernels").begin_array();
-    for (const compiled_kernel& k : all) {
+    for (const compiled_unit& u : all) for (const compiled_kernel& k : u.kernels) {
         w.begin_object().key("name").string(k.what.name).key("kernel").string(k.what.kernel.name).key("identity").string(to_hex(k.what.identity));
         if (k.record) evidence::write_json(w.key("record"), *k.record);
         if (!k.refused.empty()) w.key("refused").string(k.refused);
-        if (!k.ran.empty()) w.key("ran").string(k.ran).key("right").boolean(!k.wrong);
+        if (!u.ran.empty() && u.kernels.size() == 1) w.key("ran").string(u.ran).key("right").boolean(!u.wrong);
         if (!k.interpreted.empty()) {
             w.key("interpreted").begin_object();
             for (const auto& [cell, value] : k.interpreted) w.key(cell).real(value);
@@ -171,7 +179,30 @@ inline std::string machines(const std::vector<compiled_kernel>& all, const tools
         }
         w.end_object();
     }
-    w.end_array().end_object();
+    w.end_array();
+    if (std::any_of(all.begin(), all.end(), [](const compiled_unit& u) { return u.kernels.size() > 1; })) {
+        w.key("programs").begin_array();
+        for (const compiled_unit& u : all) {
+            if (u.kernels.size() < 2) continue;
+            w.begin_object().key("name").string(u.what.name).key("kernels").begin_array();
+            for (const compiled_kernel& k : u.kernels) w.string(k.what.kernel.name);
+            w.end_array();
+            if (!u.ran.empty()) w.key("ran").string(u.ran).key("right").boolean(!u.wrong);
+            w.end_object();
+        }
+        w.end_array();
+    }
+    w.end_object();
+    return out + "\n";
+}
+
+/// The plan of a unit at its sizes.
+inline result<std::string> plan_stage(const environment& env, const compiled_unit& u, bool json) {
+    EMMY_TRY(at, plan::bind(*u.plan, u.what.sizes(), env.setting.team));
+    if (!json) return plan::text(u.what.name, *u.plan, at);
+    std::string out;
+    json::writer w(out);
+    plan::write_json(w, u.what.name, *u.plan, at);
     return out + "\n";
 }
 

@@ -3,6 +3,7 @@
 #include <common/setting.hpp>
 #include <common/subject.hpp>
 #include <common/target.hpp>
+#include <common/unit.hpp>
 
 #include <emmy/core/file.hpp>
 #include <emmy/program/wire.hpp>
@@ -12,7 +13,7 @@
 
 namespace emmy::compile {
 
-inline const std::vector<std::string> stages{"program", "primitive", "loop", "fold", "fork", "kernel", "text"};
+inline const std::vector<std::string> stages{"program", "primitive", "loop", "fold", "fork", "kernel", "text", "plan"};
 
 struct settings {
     tools::common_options common;
@@ -54,8 +55,8 @@ inline result<std::vector<named_program>> load_programs(const settings& asked, c
     const tools::common_options& common = asked.common;
     if (file_program) return std::vector<named_program>{{asked.input, *file_program}};
     if (!common.op.empty()) {
-        EMMY_TRY(subjects, tools::load_subjects(common, card));
-        for (tools::subject& s : subjects) out.push_back({s.name, std::move(*s.program)});
+        EMMY_TRY(units, tools::load_units(common, card));
+        for (tools::unit& u : units) out.push_back({u.name, std::move(u.traced ? *u.traced : *u.kernels.front().program)});
         return out;
     }
     const auto add = [&](const golden::document& file, golden::kernel_index root, std::string name) -> result<void> {
@@ -81,13 +82,20 @@ inline result<std::vector<named_program>> load_programs(const settings& asked, c
     return out;
 }
 
-/// The kernels behind the request.
-inline result<std::vector<tools::subject>> load_kernels(const settings& asked, const golden::card_id& card, const std::optional<program::graph>& file_program) {
-    if (!file_program) return tools::load_subjects(asked.common, card);
-    auto one = tools::subject_of_program(asked.input, *file_program, asked.common);
+/// The kernels behind the request, those of one program together.
+inline result<std::vector<tools::unit>> load_units(const settings& asked, const golden::card_id& card, const std::optional<program::graph>& file_program) {
+    if (!file_program) return tools::load_units(asked.common, card);
+    auto one = tools::unit_of_program(asked.input, *file_program, asked.common);
     if (!one) return refuse(std::move(one).error().in_file(asked.input));
-    std::vector<tools::subject> out;
+    std::vector<tools::unit> out;
     out.push_back(std::move(*one));
+    return out;
+}
+inline result<std::vector<tools::subject>> load_kernels(const settings& asked, const golden::card_id& card, const std::optional<program::graph>& file_program) {
+    EMMY_TRY(units, load_units(asked, card, file_program));
+    std::vector<tools::subject> out;
+    for (tools::unit& u : units)
+        for (tools::subject& k : u.kernels) out.push_back(std::move(k));
     return out;
 }
 

@@ -30,6 +30,9 @@ struct error_model {
 /// names the worst cell. Non-finite cells must be so on both sides.
 EMMY_DECL std::string wrong_answer(std::span<const double> found, std::span<const double> wanted, std::span<const std::int64_t> at, const error_model& model);
 
+/// Outputs are poisoned before a run: "3 of 128 cells were never written, the first at 17" of a floating type (all bits set is a NaN of each), else "".
+EMMY_DECL std::string unwritten_cells(dtype type, std::uint64_t elements, const std::byte* bytes);
+
 }  // namespace emmy::device
 
 #ifdef EMMY_HEADER_ONLY

@@ -29,6 +29,9 @@ struct binding {
 /// shape that does not evaluate, a kernel whose buffer has another number of elements than the plan's, buffers of more than 1 TiB.
 EMMY_DECL result<binding> bind(const executable& plan, std::span<const loop::symbol_size> sizes = {}, int team = 1);
 
+/// The same with a place of its own for every workspace, so that all of them can be looked at after a run.
+EMMY_DECL binding without_reuse(const executable& plan, const binding& at);
+
 /// What a device runs: buffers are the caller's (plan.given()), then one of all workspaces.
 EMMY_DECL device::sequence sequence_of(const executable& plan, const binding& at, bool fast_math = false, int optimisation = 3);
 

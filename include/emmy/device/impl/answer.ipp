@@ -2,6 +2,7 @@
 #include <emmy/core/numeric.hpp>
 #include <emmy/device/answer.hpp>
 #include <emmy/device/impl/gate.ipp>
+#include <emmy/device/impl/tensor_bytes.hpp>
 #include <emmy/loop/sample.hpp>
 #include <emmy/program/evaluate.hpp>
 
@@ -10,41 +11,6 @@
 #include <cstring>
 
 namespace emmy::device {
-
-namespace detail {
-
-/// splitmix64: the same element has the same value on every machine.
-inline std::uint64_t mixed(std::uint64_t x) {
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-/// Uniform in [low, high), as the interpreter's seeded inputs state their range.
-inline void fill_input(std::vector<std::byte>& bytes, dtype type, std::uint64_t elements, std::uint64_t seed, double low, double high) {
-    for (std::uint64_t i = 0; i < elements; ++i) {
-        const double unit = static_cast<double>(mixed(seed ^ mixed(i)) >> 11) * 0x1p-53;
-        if (reads_as_integer(type))
-            store_integer(type, bytes.data(), i, static_cast<std::int64_t>(std::floor(low + unit * (high - low))));
-        else
-            store_real(type, bytes.data(), i, low + unit * (high - low));
-    }
-}
-
-/// Row-major with its two last axes swapped.
-inline std::vector<std::byte> swapped(std::span<const std::byte> from, std::span<const std::int64_t> shape, std::size_t element) {
-    std::vector<std::byte> out(from.size());
-    if (shape.size() < 2) return {from.begin(), from.end()};
-    const auto rows = static_cast<std::size_t>(shape[shape.size() - 2]), columns = static_cast<std::size_t>(shape.back());
-    const std::size_t plane = rows * columns * element;
-    for (std::size_t at = 0; plane && at + plane <= from.size(); at += plane)
-        for (std::size_t r = 0; r < rows; ++r)
-            for (std::size_t c = 0; c < columns; ++c) std::memcpy(&out[at + (c * rows + r) * element], &from[at + (r * columns + c) * element], element);
-    return out;
-}
-
-}  // namespace detail
 
 namespace detail {
 constexpr double most_evaluations = 1e11;
@@ -211,17 +177,8 @@ EMMY_DECL std::string answer::check(const tensor_arena& arena) const {
         const buffer_spec& spec = buffers_[place];
         const std::byte* bytes = arena[place].data();
         const std::string label = names_[place] + ": ";
-        // Every cell must have been written, also those that are not compared. All bits set is a NaN of every float type.
-        if (is_floating(spec.type) && spec.type != dtype::f4e2m1x2 && spec.type != dtype::f16x2) {
-            const std::size_t size = byte_size(spec.type);
-            std::uint64_t unwritten = 0, first = 0;
-            for (std::uint64_t i = 0; i < spec.elements; ++i) {
-                std::size_t b = 0;
-                while (b < size && bytes[i * size + b] == std::byte{0xff}) ++b;
-                if (b == size && unwritten++ == 0) first = i;
-            }
-            if (unwritten) return label + std::to_string(unwritten) + " of " + std::to_string(spec.elements) + " cells were never written, the first at " + std::to_string(first);
-        }
+        // Every cell must have been written, also those that are not compared.
+        if (std::string unwritten = unwritten_cells(spec.type, spec.elements, bytes); !unwritten.empty()) return label + unwritten;
         std::vector<double> found;
         if (want.at.empty()) {
             found.reserve(want.values.size());

@@ -1,19 +1,12 @@
 #pragma once
 #include <emmy/device/gate.hpp>
+#include <emmy/device/impl/short_number.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 namespace emmy::device {
-
-namespace detail {
-inline std::string number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.4g", value);
-    return text;
-}
-}  // namespace detail
 
 EMMY_DECL std::string implausible(double median_us, const work& least, const ceilings& most) {
     const double seconds = median_us * 1e-6;
@@ -63,6 +56,18 @@ EMMY_DECL std::string wrong_answer(std::span<const double> found, std::span<cons
     const std::int64_t place = cell < at.size() ? at[cell] : static_cast<std::int64_t>(cell);
     return std::to_string(bad) + " of " + std::to_string(found.size()) + " cells are wrong, the worst at " + std::to_string(place) + ": found " + detail::number(found[cell]) + ", expected " +
            detail::number(wanted[cell]) + " +- " + detail::number(model.tolerance(wanted[cell], scale));
+}
+
+EMMY_DECL std::string unwritten_cells(dtype type, std::uint64_t elements, const std::byte* bytes) {
+    if (!is_floating(type) || type == dtype::f4e2m1x2 || type == dtype::f16x2) return {};
+    const std::size_t size = byte_size(type);
+    std::uint64_t unwritten = 0, first = 0;
+    for (std::uint64_t i = 0; i < elements; ++i) {
+        std::size_t b = 0;
+        while (b < size && bytes[i * size + b] == std::byte{0xff}) ++b;
+        if (b == size && unwritten++ == 0) first = i;
+    }
+    return unwritten ? std::to_string(unwritten) + " of " + std::to_string(elements) + " cells were never written, the first at " + std::to_string(first) : std::string();
 }
 
 }  // namespace emmy::device

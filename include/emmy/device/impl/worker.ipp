@@ -323,7 +323,7 @@ EMMY_DECL result<void> worker_device::run(const sequence& what, tensor_arena& ar
     w.key("sequence");
     detail::write_sequence(w, what);
     w.end_object();
-    return state_->call(payload, arena.descriptor(), state_->options.run_seconds, "the kernels").map([](auto&&) {});
+    return state_->call(payload, arena.descriptor(), state_->options.run_seconds, what.steps.size() == 1 ? "the kernel" : "a kernel of the sequence").map([](auto&&) {});
 }
 
 EMMY_DECL result<measured> worker_device::measure(const measure_request& request, tensor_arena& arena) {

@@ -92,6 +92,18 @@ EMMY_DECL result<binding> bind(const executable& plan, std::span<const loop::sym
     return out;
 }
 
+EMMY_DECL binding without_reuse(const executable& plan, const binding& at) {
+    binding out = at;
+    std::uint64_t end = 0;
+    for (std::size_t i = 0; i < plan.buffers().size(); ++i) {
+        if (plan.buffers()[i].role != role::workspace) continue;
+        out.buffers[i].offset = end;
+        end = (end + out.buffers[i].bytes + 63) / 64 * 64;
+    }
+    out.arena_bytes = end;
+    return out;
+}
+
 EMMY_DECL device::sequence sequence_of(const executable& plan, const binding& at, bool fast_math, int optimisation) {
     device::sequence out;
     std::vector<std::uint32_t> place(plan.buffers().size(), 0);
