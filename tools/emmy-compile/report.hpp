@@ -159,6 +159,7 @@ inline std::string people(const compiled_unit& u, const settings& asked) {
     std::string out;
     for (const compiled_kernel& k : u.kernels)
         if (k.unmeasured.empty() || asked.common.format == tools::format::json) out += people(k, asked);
+    if (u.kernels.empty()) out += u.what.name + ": no kernel: every output is an input or a constant\n";
     if (u.ran.empty()) return out;
     return out + (u.kernels.size() > 1 ? u.what.name + ": " + std::to_string(u.kernels.size()) + " kernels\n" : "") + "    ran once  " + u.ran + "\n";
 }

@@ -58,6 +58,42 @@ BOOST_AUTO_TEST_CASE(cells_are_interpreted) {
     BOOST_TEST(ran.out.find("interpreted add[") != std::string::npos);
 }
 
+// Programs of several kernels: every kernel is picked, the plan runs once, each kernel is right on what it was given.
+BOOST_AUTO_TEST_CASE(programs_of_several_kernels_run) {
+    const std::string program = R"({"inputs":["x"],"outputs":["y2"],"nodes":[{"id":"x","op":"input","outputs":[["x","f32",[{"sym":"rows","hint":3},40]]]},)"
+        R"({"id":"y0","op":"tensor.elementwise","attrs":{"op":"exp"},"inputs":["x"],"outputs":[["y0","f32",[{"sym":"rows","hint":3},40]]]},)"
+        R"({"id":"y1","op":"tensor.scan","attrs":{"axis":-1},"inputs":["y0"],"outputs":[["y1","f32",[{"sym":"rows","hint":3},40]]]},)"
+        R"({"id":"y2","op":"tensor.elementwise","attrs":{"op":"negative"},"inputs":["y1"],"outputs":[["y2","f32",[{"sym":"rows","hint":3},40]]]}]})";
+    const emmy::test::scratch_folder folder;
+    std::ofstream(folder / "three.json") << program;
+    std::ofstream(folder / "none.json") << R"({"inputs":["x"],"outputs":["x"],"nodes":[{"id":"x","op":"input","outputs":[["x","f32",[4]]]}]})";
+    const std::string rest = " -q --db " + folder / "tune.db";
+    const auto ran = run_tool("emmy-compile", folder / "three.json" + " --run --dynamic rows=5" + rest);
+    BOOST_TEST(ran.code == 0, ran.err);
+    BOOST_TEST(ran.out.find(": 3 kernels\n    ran once  right answer (interpreter, ") != std::string::npos, ran.out);
+    BOOST_TEST(ran.out.find("; program in double)") != std::string::npos, ran.out);
+    const auto plan = run_tool("emmy-compile", folder / "three.json" + " --stage plan" + rest);
+    BOOST_TEST(plan.out.find(": 3 launches of 3 kernels, 2 buffers given, workspaces 992 bytes (no reuse 960, at least 992), team 1, rows=3\n") != std::string::npos, plan.out);
+    BOOST_TEST(plan.out.find("workspace  f32  y0[rows, 40]  480 B at 0, launches 0-1") != std::string::npos, plan.out);
+    const auto wire = run_tool("emmy-compile", folder / "three.json" + " --stage plan --json - --dynamic rows=4" + rest);
+    const auto parsed = emmy::json::document::parse(wire.out);
+    BOOST_REQUIRE_MESSAGE(parsed.has_value(), wire.out);
+    const auto& root = parsed->root();
+    BOOST_TEST(root.find("schema")->text() == "emmy.plan/1");
+    BOOST_TEST(root.find("launches")->size() == 3u);
+    BOOST_TEST(root.find("symbols")->items()[0].find("size")->integer().value() == 4);
+    BOOST_TEST(root.find("arena")->find("bytes")->integer().value() == 1280);
+    const auto machine = run_tool("emmy-compile", folder / "three.json" + " --run --json -" + rest);
+    const auto told = emmy::json::document::parse(machine.out);
+    BOOST_REQUIRE_MESSAGE(told.has_value(), machine.out);
+    BOOST_TEST(told->root().find("programs")->items()[0].find("right")->boolean());
+    // an output that is an input: nothing to launch
+    const auto none = run_tool("emmy-compile", folder / "none.json" + " --run" + rest);
+    BOOST_TEST(none.code == 0, none.err);
+    BOOST_TEST(none.out.find("no kernel: every output is an input or a constant") != std::string::npos, none.out);
+    BOOST_TEST(none.out.find("right answer") != std::string::npos, none.out);
+}
+
 // One line each: file or flag, what was found, what was expected; nothing on standard output.
 BOOST_AUTO_TEST_CASE(refusals_are_approved) {
     const emmy::test::scratch_folder folder;
@@ -65,10 +101,10 @@ BOOST_AUTO_TEST_CASE(refusals_are_approved) {
     std::ofstream(folder / "bad.json") << R"({"inputs":[],"outputs":["y"],"nodes":[{"id":"y","op":"torch.frob","outputs":[["y","f32",[4]]]}]})";
     std::ofstream(folder / "two.json") << R"({"inputs":["x"],"outputs":["x"],"nodes":[{"id":"x","op":"input","outputs":[["x","f32",[4]]]}]})";
     std::string all;
-    for (const std::string& arguments : std::vector<std::string>{"--op 'softmx(f32[4])'", "--op 'softmax(f32[4,0])'", "--op 'softmax(f32[4,4])' --stage plan", "--op 'softmax(f32[4,4])' --stage nowhere",
-             "--op 'softmax(f32[4,1])'", "--op 'softmax(f32[4,4])' --target sm_90 --stage text", "--op 'softmax(f32[4,4])' --target 'NVIDIA H100 80GB HBM3'", "--op 'softmax(f32[4,4])' --pin WORK=t3", "--op 'softmax(f32[4,4])' --pin WROK=t4",
+    for (const std::string& arguments : std::vector<std::string>{"--op 'softmx(f32[4])'", "--op 'softmax(f32[4,0])'", "--op 'softmax(f32[4,4])' --stage nowhere",
+             "--op 'softmax(f32[4,4])' --target sm_90 --stage text", "--op 'softmax(f32[4,4])' --target 'NVIDIA H100 80GB HBM3'", "--op 'softmax(f32[4,4])' --pin WORK=t3", "--op 'softmax(f32[4,4])' --pin WROK=t4",
              "--op 'softmax(f32[4,4])' --pin WORK=w04x1", "--op 'softmax(f32[4,4])' --pin TEAM=0", "--op 'softmax(f32[4,4])' --dynamic rows=4", "--op 'softmax(f32[4,4])' --own-only", "--op 'softmax(f32[4,4])' --run --stage loop", "--op 'softmax(f32[4,4])' --explain --stage loop", "--op 'softmax(f32[4,4])' --stage fold --format csv", "--op 'softmax(f32[4,4])' --device cuda", "--op 'softmax(f32[4,4])' --device emulated", "--op 'softmax(f32[n=4,4])' --dynamic n=4 --dynamic n=5", "--op 'softmax(f32[4,4])' --opt 7",
-             "--realization nothing.of.this.name --golden @/goldens/standard.json --device cpu", "--realization softmax --golden @/goldens/standard.json --device cpu", "%/absent.json", "%/no.json", "%/bad.json", "%/two.json", "%/two.json --op 'relu(f32[4])'"}) {
+             "--realization nothing.of.this.name --golden @/goldens/standard.json --device cpu", "--realization softmax --golden @/goldens/standard.json --device cpu", "%/absent.json", "%/no.json", "%/bad.json", "%/two.json --op 'relu(f32[4])'"}) {
         std::string line = arguments;
         for (std::size_t at; (at = line.find('%')) != std::string::npos;) line.replace(at, 1, folder.path.string());
         for (std::size_t at; (at = line.find("@/")) != std::string::npos;) line.replace(at, 1, EMMY_SOURCE_DIR);
