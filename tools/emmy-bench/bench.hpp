@@ -98,7 +98,7 @@ private:
         evidence::schedule_fork fork;
         fork.kernel = out.what.kernel.name, fork.identity = out.what.identity, fork.bindings = out.what.bindings;
         fork.options = &options;
-        return evidence::pick_schedule(&evidence_now, fork);
+        return evidence::pick_schedule(&evidence_now, fork, evidence::strictness::off, s_.prior.hook());
     }
 
     /// A saved or replayed run runs: what was measured before is no comparison.
@@ -203,6 +203,7 @@ private:
         if (row.time.disturbed * 2 > row.time.samples) row.reason = "the machine was busy during " + std::to_string(row.time.disturbed) + " of " + std::to_string(row.time.samples) + " samples";
         // Second gate.
         if (const auto most = s_.worker.measure_ceilings(row.lane.team)) {
+            if (s_.asked.record) EMMY_CHECK_OK(s_.keep(*most));
             if (std::string why = device::implausible(row.time.median, work_.least, *most); !why.empty()) return fail(status::flagged, "impossible: " + why);
         } else {
             out.notes.push_back("the speed could not be judged: " + most.error().line());

@@ -19,6 +19,7 @@ int bench_all(bench::settings asked, bool ab) {
         if (auto rows = s->ab_rows(); !rows) return tools::report(tool, rows.error());
     auto subjects = tools::load_subjects(common, s->card);
     if (!subjects) return tools::report(tool, subjects.error());
+    if (!s->prior.refused.empty()) tools::note(tool, s->prior.refused);  // quiet or not
     if (!common.quiet)
         for (const std::string& n : s->notes) tools::note(tool, n);
 
@@ -80,6 +81,7 @@ int main(int argc, char** argv) {
     bool no_record = false, no_reference = false;
     tools::cli line(std::string(tool), "Measures kernels in a process that can be killed, checks their answers, and records what is clean.");
     const auto add = [&](tools::verb& v) -> tools::verb& {
+        asked.prior.add_to(v);
         return v
             .common(tools::takes::db | tools::takes::device | tools::takes::input | tools::takes::pin | tools::takes::output | tools::takes::dump | tools::takes::progress | tools::takes::seed, asked.common)
             .flag("--no-record", no_record, "Record nothing")

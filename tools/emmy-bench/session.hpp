@@ -2,6 +2,7 @@
 #include <common/evidence.hpp>
 #include <common/exit.hpp>
 #include <common/options.hpp>
+#include <common/prior.hpp>
 #include <common/setting.hpp>
 #include <common/subject.hpp>
 #include <common/target.hpp>
@@ -12,11 +13,13 @@
 #include <emmy/evidence/regime.hpp>
 #include <emmy/fork/schedule.hpp>
 #include <emmy/kernel/text.hpp>
+#include <emmy/store/tables.hpp>
 #include <emmy/knob/pin.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +28,7 @@ namespace emmy::bench {
 /// What `emmy-bench` was asked for.
 struct settings {
     tools::common_options common;
+    tools::prior_flags prior;
     bool record = true, again = false, interpret = false, reference = true;
     std::int64_t sample = 0;         ///< options of the schedule space to bench, the default among them
     double seconds = 0.3;            ///< measuring time a row
@@ -79,6 +83,8 @@ public:
         EMMY_TRY(evidence, tools::open_evidence(out.asked.common, out.card, out.asked.record ? tools::store_use::record : tools::store_use::look));
         out.db = std::move(evidence.db), out.scope = std::move(evidence.scope);
         out.notes.insert(out.notes.end(), evidence.notes.begin(), evidence.notes.end());
+        EMMY_TRY(prior, tools::open_prior(out.asked.prior, out.target, out.card.name, out.base.team, &*out.db));
+        out.prior = std::move(prior);
         if (!out.base.regime.deployable()) out.notes.push_back("measured at -O" + std::to_string(out.base.regime.opt) + ": recorded under that setting, where no ordinary compile reads it");
         return out;
     }
@@ -87,6 +93,20 @@ public:
     result<lane> lane_of(const knob::pin_list& own) const {
         EMMY_TRY(setting, tools::make_setting({asked.fast_math, asked.cold, asked.opt}, {&pins, &own}, {host().card, 0, 0}));
         return lane{std::move(setting)};
+    }
+    /// The ceilings of a team stay in the store, where a compile that predicts finds them.
+    result<void> keep(const device::ceilings& c) {
+        if (!kept_teams.insert(c.team).second) return {};
+        prior::cpu_rates rates;
+        rates.team = c.team, rates.flops_f32 = c.flops_f32;
+        for (const device::ceilings::level& l : c.bandwidth) rates.bandwidth.push_back({l.footprint, l.bytes_per_second});
+        const std::string name = prior::rates_fact(card.name, c.team), text = prior::rates_text(rates);
+        {
+            EMMY_TRY(txn, db->read());
+            EMMY_TRY(known, store::find_fact(txn, name));
+            if (known == text) return {};
+        }
+        return db->write([&](store::write_transaction& txn) { return store::put_fact(txn, name, text); });
     }
     static const device::identification& host() { return device::cpu::identify_host(); }
 
@@ -98,9 +118,11 @@ public:
     fork::cpu_target target;
     device::worker_options worker_setup;
     device::worker_device worker;
+    std::set<int> kept_teams;  ///< whose ceilings are in the store
     std::function<void(std::string_view)> say = [](std::string_view) {};  ///< takes the lines "[RUN] …"
     std::optional<store::environment> db;
     evidence::scope scope;
+    tools::prior_in_use prior;
     text_source text = [](const fork::cpu_schedules& schedules, const fork::cpu_row& row) { return kernel::lower_cpu(schedules, row); };
 
     /// Every --ab text as pins and the setting they ask for. Errors (user): not a list of pins, a setting that is none, one text twice.

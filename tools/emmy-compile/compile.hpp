@@ -24,6 +24,7 @@ struct environment {
     knob::pin_list pins;
     fork::cpu_target target;
     std::optional<store::environment> db;
+    tools::prior_in_use prior;
     std::vector<std::string> labels;  ///< golden sources in scope
     std::vector<std::string> notes;
 
@@ -37,6 +38,8 @@ struct environment {
         out.target = tools::host_target();
         EMMY_TRY(evidence, tools::open_evidence(asked.common, target.card, tools::store_use::decide));
         out.db = std::move(evidence.db), out.labels = std::move(evidence.scope.labels), out.notes = std::move(evidence.notes);
+        EMMY_TRY(prior, tools::open_prior(asked.prior, out.target, target.card.name, out.setting.team, &*out.db));
+        out.prior = std::move(prior);
         return out;
     }
 };
@@ -73,9 +76,9 @@ inline result<compiled_kernel> compile_kernel(const environment& env, const sett
     fork.kernel = out.what.kernel.name, fork.identity = out.what.identity, fork.bindings = out.what.bindings;
     fork.options = &options;
     const auto strictness = asked.own_only ? evidence::strictness::own_only : asked.strict ? evidence::strictness::measured : evidence::strictness::off;
-    auto picked = evidence::pick_schedule(&evidence_now, fork, strictness);
+    auto picked = evidence::pick_schedule(&evidence_now, fork, strictness, env.prior.hook());
     if (!picked && strictness != evidence::strictness::off) {
-        EMMY_TRY(anyway, evidence::pick_schedule(&evidence_now, fork));  // the record is still shown
+        EMMY_TRY(anyway, evidence::pick_schedule(&evidence_now, fork, evidence::strictness::off, env.prior.hook()));  // the record is still shown
         out.unmeasured = picked.error().line();
         picked = std::move(anyway);
     }

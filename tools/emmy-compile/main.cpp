@@ -51,6 +51,7 @@ result<int> late_stages(const compile::settings& asked, const tools::target& tar
     const bool json = asked.common.format == tools::format::json;
     EMMY_TRY(units, compile::load_units(asked, target.card, file_program));
     EMMY_TRY(env, compile::environment::open(asked, target));
+    if (!env.prior.refused.empty()) tools::note(tool, env.prior.refused);  // quiet or not
     if (!asked.common.quiet)
         for (const std::string& n : env.notes) tools::note(tool, n);
     device::worker_device worker;
@@ -134,6 +135,7 @@ int main(int argc, char** argv) {
         .example("emmy-compile layer.json --stage plan", "launches, buffers and workspaces of a program of several kernels")
         .example("emmy-compile --diff 'softmax(x: f32[8,64])' 'softmax(x: f16[8,64])'", "the first node that differs")
         .example("emmy-compile --realization rms_norm.k4096 --pin WORK=t4 --run", "one pinned row, executed once and checked");
+    asked.prior.add_to(v);
     if (const auto code = line.parse(argc, argv)) return *code;
     if (asked.own_only && !asked.strict) return tools::report(tool, fault(fault_kind::user, "found it without --strict-evidence, expected both", "--own-only"));
     if (!asked.stage.empty() && asked.explain) return tools::report(tool, fault(fault_kind::user, "found --explain beside --stage, expected one of them", "--explain"));

@@ -140,6 +140,7 @@ inline std::string people(const compiled_kernel& k, const settings& asked) {
             out += "    decided   " + std::string(evidence::name(r.decided)) + ": " + std::to_string(r.rows_seen) + " rows of this kernel in scope, " + std::to_string(r.rows_tried) + " tried" +
                    (r.options ? ", " + std::to_string(*r.options) + " options" : "") + "\n";
             out += "    row       " + evidence::knobs_text(r.chosen) + "\n";
+            if (!r.prior.empty()) out += "    predicted " + time_text(r.predicted_us) + " us  by " + r.prior + "\n";
             if (r.by) explain_row(out, "measured", *r.by);
             if (r.runner_up) explain_row(out, "next    ", *r.runner_up);
             for (const std::string& n : r.notes) out += "    note      " + n + "\n";

@@ -1,5 +1,6 @@
 #pragma once
 #include <common/options.hpp>
+#include <common/prior.hpp>
 #include <common/setting.hpp>
 #include <common/subject.hpp>
 #include <common/target.hpp>
@@ -18,6 +19,7 @@ inline const std::vector<std::string> stages{"program", "primitive", "loop", "fo
 struct settings {
     tools::common_options common;
     tools::setting_flags flags;
+    tools::prior_flags prior;
     std::string input;   ///< a program or golden file
     std::string stage;   ///< empty: the report of the pick
     std::string target;  ///< --target
