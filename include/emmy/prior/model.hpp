@@ -27,7 +27,7 @@ struct cpu_terms {
     double iteration = 1.2;           ///< of a loop
     double row = 18;                  ///< entering a fold or a sweep
     double item = 14;                 ///< dealing one item: its coordinates by division
-    double page = 8;                  ///< touching a page that the last iteration did not
+    double page = 35;                 ///< touching a page that the last iteration did not
     double strip_waste = 0.45;        ///< of a level's bandwidth, where lines are read singly, a page apart
     double pack_scatter = 1.3;        ///< storing one element of a vector into a panel by itself
     double edge_cell = 9;             ///< a cell beyond the whole register tiles

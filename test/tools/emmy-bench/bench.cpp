@@ -32,6 +32,7 @@ struct place {
         out.common.op = op;
         out.common.quiet = true;
         out.seconds = 0.01;
+        out.prior.none = true;  // the first option is the same on every machine
         return out;
     }
     bench::session session(bench::settings asked) const {
@@ -214,6 +215,21 @@ BOOST_FIXTURE_TEST_CASE(pinned_texts_are_checked_before_anything_runs, place) {
     BOOST_CHECK(!s.ab_rows());
     s.asked.ab = {"WORK=t4", "WORK=t8"};
     BOOST_CHECK(s.ab_rows());
+}
+
+// Ceilings that a bench measured stay in the store, where the prior of the next command reads them.
+BOOST_FIXTURE_TEST_CASE(the_prior_answers_and_learns_the_ceilings_of_the_machine, place) {
+    auto asked = settings(relu);
+    asked.prior.none = false;
+    bench::session s = session(asked);
+    BOOST_REQUIRE(s.prior.hook());
+    BOOST_CHECK(!s.prior.model->machine().measured);
+    const bench::bench_result done = run(s, false);
+    BOOST_CHECK(done.first->decided == evidence::tier::prior);
+    BOOST_CHECK(done.first->prior.starts_with("analytic/"));
+    BOOST_CHECK_GT(done.first->predicted_us, 0);
+    BOOST_CHECK(done.second->decided == evidence::tier::own_row);
+    BOOST_CHECK(session(asked).prior.model->machine().measured);
 }
 
 BOOST_FIXTURE_TEST_CASE(nothing_is_recorded_when_asked_not_to, place) {

@@ -9,7 +9,8 @@ BOOST_AUTO_TEST_CASE(the_first_compile_says_that_nothing_is_measured_and_the_sec
     const std::string store = " --db " + folder / "tune.db", op = "--op 'softmax(x: f32[16,64])'" + store;
     const auto first = run_tool("emmy-compile", op);
     BOOST_TEST(first.code == 0);
-    BOOST_TEST(first.out.find(" schedule: first option ") != std::string::npos);
+    BOOST_TEST(first.out.find(" schedule: prior analytic/") != std::string::npos);
+    BOOST_TEST(run_tool("emmy-compile", op + " --no-prior").out.find(" schedule: first option ") != std::string::npos);
     BOOST_TEST(first.err.find("no measured row decides the schedule of k_softmax_") != std::string::npos);
     const auto strict = run_tool("emmy-compile", op + " --strict-evidence");
     BOOST_TEST(strict.code == 1);
@@ -31,8 +32,26 @@ BOOST_AUTO_TEST_CASE(the_first_compile_says_that_nothing_is_measured_and_the_sec
     BOOST_TEST(parsed->root().find("kernels")->items()[0].find("record")->find("tier")->text() == "own row");
     // Another regime has no row, and says which has.
     const auto fast = run_tool("emmy-compile", op + " --fast-math --explain");
-    BOOST_TEST(fast.out.find(" schedule: first option ") != std::string::npos);
+    BOOST_TEST(fast.out.find(" schedule: prior analytic/") != std::string::npos);
+    BOOST_TEST(fast.out.find("    predicted ") != std::string::npos);
     BOOST_TEST(fast.out.find("standard") != std::string::npos);
+}
+
+// Numbers of another version never decide, and the compile says so even when it is quiet.
+BOOST_AUTO_TEST_CASE(a_prior_of_another_version_is_refused_aloud) {
+    const emmy::test::scratch_folder folder;
+    const std::string rest = "--op 'softmax(x: f32[16,64])' -q --db " + folder / "tune.db";
+    std::ofstream(folder / "later.json") << R"({"format": "emmy-prior", "version": 2, "kind": "analytic", "label": "later", "cpu": {"what": "else"}})";
+    std::ofstream(folder / "mine.json") << R"({"format": "emmy-prior", "version": 1, "kind": "analytic", "label": "mine", "cpu": {"latency": 3.5}})";
+    const auto later = run_tool("emmy-compile", rest + " --prior " + folder / "later.json");
+    BOOST_TEST(later.code == 0);
+    BOOST_TEST(later.err == "emmy-compile: note: prior: " + folder / "later.json" + " refused: version 2, expected 1; the built-in analytic/1 answers\n");
+    BOOST_TEST(later.out.find(" schedule: prior analytic/1 ") != std::string::npos);
+    const auto mine = run_tool("emmy-compile", rest, "EMMY_PRIOR=" + folder / "mine.json");
+    BOOST_TEST(mine.err == "");
+    BOOST_TEST(mine.out.find(" schedule: prior analytic/1:mine ") != std::string::npos);
+    BOOST_TEST(run_tool("emmy-compile", rest + " --prior " + folder / "absent.json").code == 3);
+    BOOST_TEST(run_tool("emmy-compile", rest + " --no-prior --prior " + folder / "mine.json").code == 2);
 }
 
 BOOST_AUTO_TEST_CASE(one_checked_run) {

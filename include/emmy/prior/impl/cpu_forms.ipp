@@ -71,6 +71,9 @@ private:
         return out + left * std::max(element.scalar + t_.iteration, latency);
     }
 
+    /// A step that goes on by `stride` bytes: how often it comes to a page that it has not touched lately.
+    double pages(double stride) const { return t_.page * std::min(1.0, stride / 4096); }
+
     double map(const fork::cpu_row& row) const {
         const bool tiled = row.tile.form == knob::tile_form::scalar;
         const int lanes = tiled ? w_.lanes() : 1, vectors = tiled ? row.tile.fn : 1;
@@ -167,7 +170,7 @@ private:
         const double row_bytes = w_.inner * element, run_bytes = strip * element;
         double waste = 1;
         if (coop && run_bytes < row_bytes && run_bytes < 512) waste = t_.strip_waste + (1 - t_.strip_waste) * run_bytes / 512;
-        if (coop && row_bytes >= 4096 && steps > 64) one += steps * t_.page * (row_bytes / 4096 < 1 ? 0 : 1);
+        if (coop && steps > 64) one += steps * pages(row_bytes);
         const double items = coop ? w_.outer * ceiling(w_.inner / (strip * row.work.m)) : w_.cells / std::max(1.0, w_.inner);
         const double compute = w_.outer * (whole_strips * one + single * (scalar + reads)) + items * t_.item;
         return shared(beside(compute, moved(w_.bytes_in + 2 * w_.bytes_out) / waste), items);
@@ -215,7 +218,7 @@ private:
         if (pack_b) feed += NR * 4 / m_.holding(Tm > 1 ? 2 * strip_b : panel_b).per_cycle;
         else {
             feed += NR * b_bytes_ / m_.holding(threads ? NR * K * b_bytes_ : std::min(w_.bytes_in, N * K * b_bytes_)).per_cycle;
-            if (N * b_bytes_ >= 4096 && K > 64) feed += t_.page;
+            if (K > 64) feed += 2 * pages(N * b_bytes_);  // the products wait for them
         }
         double compute = batch * mt * nt * (K * beside(step, feed) + chunks * (t_.row + fn * fm * t_.arithmetic));
         if (chunks > 1) compute += batch * mt * nt * (chunks - 1) * fn * fm * 2 * 64 / m_.holding(Tn * NR * Tm * fm * 4 + panel_a + panel_b).per_cycle;
@@ -223,9 +226,14 @@ private:
         // Packing: the inner operand once a block of rows, the outer one once a block of columns.
         if (pack_b) {
             double element = b_along_n_.of(W) / W + t_.store / W;
-            if (!f_.b_adjacent) element = f_.b_along_k ? b_along_k_.of(W) / W + t_.pack_scatter : b_along_k_.scalar + t_.pack_scatter + t_.iteration;
+            if (!f_.b_adjacent) {
+                element = f_.b_along_k ? b_along_k_.of(W) / W + t_.pack_scatter : b_along_k_.scalar + t_.pack_scatter + t_.iteration;
+                // Column after column down the chunk: a line a step, met again by the neighbouring columns if it is still there. Lines a panel's
+                // width apart share few sets.
+                if (chunk * NR * 4 > static_cast<double>(m_.target.l1_bytes)) element += 2 * 64 / m_.l2.per_cycle;
+            }
             double move = b_bytes_ / m_.holding(w_.footprint()).per_cycle + 4 / m_.l2.per_cycle;
-            if (f_.b_adjacent && N * b_bytes_ >= 4096) move += t_.page / NR;
+            if (f_.b_adjacent && K > 64) move += pages(N * b_bytes_) / NR;
             compute += batch * nm * nt * NR * K * beside(element, move);
         }
         if (pack_a) {
