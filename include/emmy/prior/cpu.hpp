@@ -1,9 +1,9 @@
 #pragma once
 #include <emmy/core/config.hpp>
+#include <emmy/evidence/report.hpp>  // store::binding_list
 #include <emmy/fork/schedule.hpp>
 #include <emmy/prior/machine.hpp>
 #include <emmy/prior/model.hpp>
-#include <emmy/store/records.hpp>
 
 #include <memory>
 

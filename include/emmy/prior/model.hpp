@@ -17,7 +17,7 @@ struct cpu_terms {
     double load = 0.5, store = 1;     ///< one vector
     double narrow = 1.5;              ///< to or from 16-bit reals, one vector; 8-bit ones four times that
     double divide = 10;               ///< one vector
-    double exponential = 9;           ///< exp of one vector; tanh, sigmoid and their kin twice that
+    double exponential = 7;           ///< exp of one vector; tanh, sigmoid and their kin twice that
     double library = 18;              ///< one scalar call of the C library
     double scalar_operation = 0.4, scalar_memory = 0.6;
     double lane = 1.6;                ///< an element that a vector gathers or computes by itself
@@ -31,8 +31,8 @@ struct cpu_terms {
     double strip_waste = 0.45;        ///< of a level's bandwidth, where lines are read singly, a page apart
     double pack_scatter = 1.3;        ///< storing one element of a vector into a panel by itself
     double edge_cell = 9;             ///< a cell beyond the whole register tiles
-    double overlap = 0.25;            ///< part of the lesser of computing and moving that is not hidden
-    double fetched = 0.8;             ///< what remains of moving where the next row is fetched ahead
+    double overlap = 0.4;             ///< part of the lesser of computing and moving that is not hidden
+    double fetched = 0.5;             ///< what remains of moving where the next row is fetched ahead
     double launch_us = 0.6, member_us = 1.5;  ///< of a launch; of waking each further member
     double barrier_us = 1.5;
 };

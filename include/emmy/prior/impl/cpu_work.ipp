@@ -59,6 +59,8 @@ public:
             }
             case loop::stmt_kind::assign:
                 out = operation(st.op);
+                // One divisor for all lanes is multiplied by its reciprocal, and corrected.
+                if (st.op == loop::op::divide && varies(s, axis) && !varies(tree_.args[s][1], axis)) out.vector = 3 * t_.arithmetic;
                 out.scalar += 2 * scalar_conversion(tree_.types[s]);
                 out.vector += 2 * conversion(tree_.types[s]);
                 break;
