@@ -27,14 +27,17 @@ struct site_facts {
     bool kernel_root = false;         ///< a producing root: the head, or of a region; never a map
     bool chain = false;               ///< a fold that stands directly in a kernel root's cone at the same grid cell: a hoisted chain member
     bool in_sweep = false;            ///< varies with a sweep that stays a sweep
-    bool pointwise = false;           ///< a root map without operands that fold: one strip of outputs
+    bool pointwise = false;           ///< a root map without operands and sweeps: takes TILE, one strip of outputs
     loop::axis axis{};                ///< folds: the reduced axis
     std::size_t states = 0;           ///< folds
     bool whole = false;               ///< every state is a product channel
     bool chunked = false;             ///< a rescaled fold with exactly one product channel, scalars of the row for the rest
     bool tiles = false;               ///< takes TILE and STAGE
     closed::roles roles{};            ///< of a contraction, whole or in base coordinates
-    name_id m = no_name, n = no_name; ///< outer and inner output axis of a tile: the last of left (or shared) and of right in the grid; none
+    /// Outer and inner output axis of a tile: the last of left and of right in the grid, behind it the axes of the folds above. Where one
+    /// side has none, n is the other's last and m none: the row is a unit row or missing.
+    name_id m = no_name, n = no_name;
+    bool one_sided = false;           ///< both output axes stand on one operand and there is no unit row, or B varies with the row of A: no tile
     operand_facts a{};
     std::vector<operand_facts> b{};   ///< one per product channel
 };

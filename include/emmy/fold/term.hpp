@@ -17,7 +17,7 @@ namespace emmy::fold::closed {
 using term_id = std::uint32_t;
 constexpr term_id no_term = 0xffffffffu;
 
-/// A pure statement of a lift body: Load, Assign, Select or Let.
+/// A pure statement of a lift body: Load, Assign, Select, Let, or Pre (`buffer` names the carried state; varies with its step).
 struct pure {
     loop::stmt_kind kind = loop::stmt_kind::assign;
     loop::op op = loop::op::none;
@@ -58,7 +58,9 @@ struct term {
     std::vector<name_id> free{};      ///< free coordinates, kept by forest::add: by name id
 
     bool is_map() const { return axis.name == no_name; }
-    bool is_slab() const { return is_map() && operands.empty() && body.size() == 1 && body[0].kind == loop::stmt_kind::load; }
+    bool is_slab() const {
+        return is_map() && operands.empty() && body.size() == 1 && (body[0].kind == loop::stmt_kind::load || body[0].kind == loop::stmt_kind::pre);
+    }
 };
 
 /// A store of the kernel, below the sweeps on its path (outermost first).
@@ -67,6 +69,16 @@ struct store {
     name_id buffer = no_name, value = no_name;
     std::vector<expr_id> index{};
     bool atomic = false;
+    bool carries = false;            ///< no buffer: the next state of a recurrence; `buffer` is its name, `index` its cells
+};
+
+/// A state that an ordered loop hands from step to step.
+struct carried_state {
+    name_id name = no_name;
+    name_id seed_buffer = no_name;   ///< what the first step finds: this buffer's cells, else `seed`
+    double seed = 0;
+    bool seed_is_integer = false;
+    dtype type = dtype::none;
 };
 
 /// The terms of one kernel and its buffers; operands have smaller ids than their readers.
@@ -80,6 +92,8 @@ struct forest {
     term_id root = no_term;
     std::vector<loop::axis> free{};       ///< peeled axes, outermost first
     std::vector<store> stores{};
+    name_id step = no_name;               ///< the free axis or sweep that hands `carried` on, in order; most kernels have none
+    std::vector<carried_state> carried{};
     std::vector<bool> is_axis{}, is_value{};  ///< by name: what a name in an expression means (neither: a symbolic size)
 
     const term& operator[](term_id id) const { return terms[id]; }
@@ -115,7 +129,10 @@ enum class spelling : std::uint8_t { stored, products_reversed, states_reversed,
 constexpr spelling spellings[] = {spelling::stored, spelling::products_reversed, spelling::states_reversed, spelling::loops_reversed};
 
 /// Lifts a body in normal form, statement order as it stands (or as `how` says), and normalises the forest.
-/// Errors (device_limit): "no fold term for <what>": rescaled or converting accumulators, carried states, conditions, statements after stores.
+/// Rescaled accumulators of the online softmax step become one fold again. A recurrence is the terms of its step: the ordered loop is a
+/// coordinate (forest::step), a Pre is read like a buffer.
+/// Errors (device_limit): "no fold term for <what>": other rescaled and converting accumulators, a state read outside its loop, conditions,
+/// statements after stores.
 EMMY_DECL result<forest> lift_terms(const loop::kernel& k, spelling how = spelling::stored);
 /// To fixpoint: share equal terms, dissolve maps that only pass on, split states over different coordinates, drop what nobody reads.
 EMMY_DECL void normalise(forest& f);

@@ -94,11 +94,9 @@ BOOST_AUTO_TEST_CASE(bodies_lift_and_lower_to_themselves) {
     for (const auto& [cause, n] : causes) std::printf("  %ld  %s\n", n, cause.c_str());
     if (files) return;
     BOOST_TEST(bodies == 1324);
-    BOOST_TEST(equal == 1228);
-    BOOST_TEST(twisted == 38);
+    BOOST_TEST(equal == 1243);
+    BOOST_TEST(twisted == 41);
     BOOST_TEST(decoded == 40);
     BOOST_TEST(alike == twisted + decoded);
-    BOOST_TEST(causes["no fold term for a carried state"] == 8);
-    BOOST_TEST(causes["no fold term for a rescaled accumulator"] == 10);
-    BOOST_TEST(causes.size() == 2u);
+    BOOST_TEST(causes.empty());
 }

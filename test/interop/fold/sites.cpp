@@ -76,4 +76,8 @@ BOOST_AUTO_TEST_CASE(families_and_sites_of_stored_rows) {
     if (rows == 0) return;
     std::printf("schedule rows %ld, keys as the site model has them %ld\n", rows, equal);
     for (const auto& [what, n] : misses) std::printf("  %ld  %s\n", n, what.c_str());
+    // The others: rows of kernels whose terms the stored body does not tell (formed:false), and unmeasured rows that stand at a kernel which cannot
+    // take them (a tile at a column sum, a strip at a reduction).
+    BOOST_TEST(rows == 1874);
+    BOOST_TEST(equal == 1814);
 }

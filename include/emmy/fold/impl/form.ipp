@@ -80,8 +80,8 @@ EMMY_DECL result<kernel_form> form(forest minted) {
     kernel_form out;
     out.formed = false;
     forest grid = minted;
-    bool again = true;
-    for (term_id id : detail::reached(grid, grid.root)) again &= grid[id].twist == recipe::none && grid[id].cells.empty();
+    bool again = minted.step == no_name;
+    for (term_id id : detail::reached(grid, grid.root)) again &= grid[id].twist == recipe::none;
     if (again && geometry_of(grid).swept) again = detail::align_sweeps(grid);
     if (again && promote(grid)) {
         EMMY_TRY(body, lower(grid));

@@ -148,11 +148,13 @@ private:
         if (i.loop != 0) return {stores_[i.loop] ? 2 : 0, 0, {}, {}, id};
         const lower_node& n = g_.nodes[i.node];
         if (n.form == lower_node::kind::accum) return {1, 0, {}, {}, id};
+        if (n.form == lower_node::kind::store && n.carries) return {1, 2, {}, {}, id};
         if (n.form == lower_node::kind::store) return {1, 7, {}, g_.names.text(n.buffer), id};
         switch (n.statement) {
             case loop::stmt_kind::assign: return {1, 1, loop::facts(n.op).text, {}, id};
             case loop::stmt_kind::let: return {1, 3, {}, {}, id};
             case loop::stmt_kind::load: return {1, 4, {}, g_.names.text(n.buffer), id};
+            case loop::stmt_kind::pre: return {1, 5, {}, {}, id};
             default: return {1, 6, {}, {}, id};
         }
     }
@@ -217,13 +219,22 @@ private:
     loop::stmt_id statement(node_id id) {
         const lower_node& n = g_.nodes[id];
         loop::stmt s{.kind = n.statement, .op = n.op, .type = n.type};
-        if (n.buffer != no_name) s.buffer = text(n.buffer);
+        const bool pre = n.form == lower_node::kind::pure && n.statement == loop::stmt_kind::pre;
+        if (n.buffer != no_name && !n.carries) s.buffer = pre ? state_name(n.buffer) : text(n.buffer);
         std::vector<name_id> args;
         if (n.form == lower_node::kind::accum) {
             s.kind = loop::stmt_kind::accum, s.name = node_names_[id];
             args = {name_of(n.args[0])};
             if (n.args.size() == 2) s.base = name_of(n.args[1]);
             s.axes = body().add_names(std::array{axis_names_[n.home]});
+        } else if (n.form == lower_node::kind::store && n.carries) {
+            s.kind = loop::stmt_kind::carry, s.index = index(n.index), s.buffer = no_name, s.name = state_name(n.buffer);
+            for (const carried_state& c : f_.carried) {
+                if (c.name != n.buffer) continue;
+                s.seed_is_buffer = c.seed_buffer != no_name, s.seed_number = c.seed, s.seed_is_integer = c.seed_is_integer, s.type = c.type;
+                if (s.seed_is_buffer) s.buffer = text(c.seed_buffer);
+            }
+            args = {name_of(n.args[0])};
         } else if (n.form == lower_node::kind::store) {
             s.kind = loop::stmt_kind::write, s.atomic = n.atomic, s.index = index(n.index);
             args = {name_of(n.args[0])};
@@ -236,6 +247,16 @@ private:
         }
         s.args = body().add_names(args);
         return body().add(s);
+    }
+    /// Carried states are numbered behind all accumulators.
+    name_id state_name(name_id carrier) {
+        int at = 0;
+        for (node_id n = 0; n < g_.nodes.size(); ++n) at += node_item_[n] != none && g_.nodes[n].form == lower_node::kind::accum;
+        for (const carried_state& c : f_.carried) {
+            if (c.name == carrier) break;
+            ++at;
+        }
+        return body().names.intern("acc" + std::to_string(at));
     }
     /// Operands of commutative operators: accumulators, loads, then computed values, each in order of definition.
     std::vector<node_id> operands(const lower_node& n) const {

@@ -27,7 +27,8 @@ struct lower_node {
     loop::stmt_kind statement = loop::stmt_kind::assign;  ///< pure
     loop::op op = loop::op::none;
     dtype type = dtype::none;
-    bool atomic = false;
+    bool atomic = false, carries = false;
+    scope_id around = 0;                  ///< pre: the loop of its step
     name_id buffer = no_name;
     scope_id home = 0;                    ///< where the statement stands; a state is readable in the scope around
     std::vector<node_id> args{};          ///< accum: contribution, then the base if there is one; running: the accumulator
@@ -74,7 +75,7 @@ public:
                 at.emplace_back(a.name, is_one(a.extent) ? 0 : around);
             }
             lower_node made;
-            made.form = lower_node::kind::store, made.buffer = s.buffer, made.atomic = s.atomic, made.home = around;
+            made.form = lower_node::kind::store, made.buffer = s.buffer, made.atomic = s.atomic, made.carries = s.carries, made.home = around;
             if (observed) {
                 EMMY_CHECK_OK(observe(s, at, around, made));
             } else {
@@ -181,7 +182,7 @@ private:
         }
     }
     scope_id home_of(const lower_node& n) const {
-        scope_id home = innermost_;
+        scope_id home = deeper(innermost_, n.around);
         for (node_id a : n.args) home = deeper(home, nodes[a].form == lower_node::kind::running ? nodes[nodes[a].args[0]].home : readable(a));
         auto named = [&](auto& self, expr_id id) -> void {
             const expr& e = exprs[id];
@@ -264,6 +265,11 @@ private:
         for (expr_id e : s.index) {
             EMMY_TRY(put, converted(e, id, at));
             made.index.push_back(put);
+        }
+        if (s.kind == loop::stmt_kind::pre) {
+            bool bound = false;
+            made.around = scope_at(at, f.step, bound);
+            if (!bound) return refuse(fault(fault_kind::internal, "no loop hands on " + std::string(f.text(s.buffer))));
         }
         if (s.kind == loop::stmt_kind::assign && s.op == loop::op::copy && s.type == dtype::none) return made.args[0];  // another name
         if (s.kind == loop::stmt_kind::select) {

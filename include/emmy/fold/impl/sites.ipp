@@ -15,6 +15,7 @@ public:
         site_model out;
         out.geometry = geometry_of(f);
         grid = out.geometry.grid;
+        find_shares();
         const std::vector<term_id> roots = kernel_roots(f);
         std::vector<name_id> swept;
         for (const store& s : f.stores)
@@ -26,12 +27,12 @@ public:
             one.term = s.term, one.kind = f.kind(s.term);
             one.root = s.term == f.root;
             one.kernel_root = std::find(roots.begin(), roots.end(), s.term) != roots.end();
-            one.pointwise = one.root && t.is_map() && t.operands.empty();
+            one.pointwise = one.root && t.is_map() && t.operands.empty() && swept.empty();
             one.axis = t.axis, one.states = t.states.size();
             one.in_sweep = std::any_of(t.free.begin(), t.free.end(), [&](name_id n) { return has(swept, n); });
             if (!t.is_map()) {
                 one.chain = !one.kernel_root && hoisted(s, roots);
-                contraction_facts(one);
+                contraction_facts(one, s.path);
             }
             one.address = std::move(s.address);
             out.sites.push_back(std::move(one));
@@ -43,6 +44,20 @@ private:
     const forest& f;
     value_types types;
     std::vector<loop::axis> grid{};
+    std::vector<name_id> shares{};  // axes that part another one: B s + k, k one share of a stream
+
+    void find_shares() {
+        for (const term& windowed : f.terms) {
+            if (windowed.is_map() || !windowed.axis.has_window() || windowed.axis.extent.kind != dim::form::number) continue;
+            for (const term& t : f.terms)
+                for (const pure& s : t.body)
+                    for (expr_id e : s.index)
+                        for (const loop::axis& a : grid) {
+                            std::int64_t cs = 0, ck = 0;
+                            if (a.name != no_name && linear_in(f, e, a.name, windowed.axis.name, 1, cs, ck) && ck != 0 && cs == ck * windowed.axis.extent.number) add_once(shares, a.name);
+                        }
+        }
+    }
 
     /// Below a kernel root, and varying with no axis of the folds above: it stands before their loops.
     bool hoisted(const site& s, const std::vector<term_id>& roots) const {
@@ -57,7 +72,7 @@ private:
         return below && std::none_of(t.free.begin(), t.free.end(), [&](name_id n) { return has(bound, n); });
     }
 
-    void contraction_facts(site_facts& one) {
+    void contraction_facts(site_facts& one, const std::vector<term_id>& path) {
         const term& t = f[one.term];
         one.roles = roles_of(f, one.term);
         if (!one.roles) return;
@@ -65,14 +80,30 @@ private:
         one.chunked = t.twist == recipe::softmax && one.roles.b.size() == 1 && row_scalars(t, one.roles.b[0]);
         one.a = operand(t, one.roles.a);
         for (term_id b : one.roles.b) one.b.push_back(operand(t, b));
+        // Output axes: of the grid, then those of the folds above.
+        std::vector<name_id> outer;
+        bool row = false;
         for (const loop::axis& x : grid) {
-            if (has(one.roles.left, x.name)) one.m = x.name;
-            if (has(one.roles.right, x.name)) one.n = x.name;
+            if (x.name == no_name) row = true;
+            else if (!has(shares, x.name)) outer.push_back(x.name);
         }
-        if (one.m == no_name)  // a row of a batch
-            for (const loop::axis& x : grid)
-                if (has(one.roles.shared, x.name)) one.m = x.name;
-        one.tiles = (one.whole || one.chunked) && t.observe.empty() && one.n != no_name && !partitions(one);
+        for (term_id id : path)
+            if (id != one.term && !f[id].is_map()) outer.push_back(f[id].axis.name);
+        for (name_id x : outer) {
+            if (has(one.roles.left, x)) one.m = x;
+            if (has(one.roles.right, x)) one.n = x;
+        }
+        // One side alone: the other output axis is a row of its own, a batch of rows, or there is none.
+        if (one.m == no_name || one.n == no_name) {
+            const std::vector<name_id>& side = one.n == no_name ? one.roles.left : one.roles.right;
+            one.n = one.m = no_name;
+            for (name_id x : outer)
+                if (has(side, x)) one.m = one.n, one.n = x;
+            const bool batch = std::any_of(one.roles.shared.begin(), one.roles.shared.end(), [&](name_id x) { return has(outer, x); });
+            one.one_sided = batch || (one.m != no_name && !row);
+            if (row) one.m = no_name;
+        }
+        one.tiles = (one.whole || one.chunked) && t.observe.empty() && one.n != no_name && !one.one_sided;
     }
     /// States besides the pivot and the product are of the row alone.
     bool row_scalars(const term& t, term_id b) const {
@@ -82,11 +113,6 @@ private:
         }
         return true;
     }
-    /// An output axis that only parts the contracted axis of both operands: a batch of shares.
-    bool partitions(const site_facts& one) const {
-        return has(one.roles.shared, one.m) && one.roles.left.empty() && one.roles.right.empty();
-    }
-
     operand_facts operand(const term& reader, term_id id) {
         const term& t = f[id];
         operand_facts out;

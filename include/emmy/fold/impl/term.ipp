@@ -25,15 +25,6 @@ inline const pure* defined(const term& t, name_id n) {
     return nullptr;
 }
 
-/// Everything of a forest but its terms and root.
-inline forest without_terms(const forest& f) {
-    forest out;
-    out.kernel_name = f.kernel_name, out.inputs = f.inputs, out.outputs = f.outputs;
-    out.names = f.names, out.exprs = f.exprs, out.windows = f.windows, out.free = f.free, out.stores = f.stores;
-    out.is_axis = f.is_axis, out.is_value = f.is_value;
-    return out;
-}
-
 }  // namespace detail
 
 EMMY_DECL void forest::names_in(const expr_pool& exprs, expr_id e, std::vector<name_id>& out) {
@@ -64,6 +55,7 @@ EMMY_DECL std::vector<name_id> forest::coordinates(const pure& s) const {
     for (expr_id e : s.index) names_in(e, named);
     for (name_id n : named)
         if (names_axis(n)) detail::add_once(out, n);
+    if (s.kind == loop::stmt_kind::pre) detail::add_once(out, step);
     return out;
 }
 
@@ -171,7 +163,7 @@ EMMY_DECL term_kind forest::kind(term_id id) const {
 namespace detail {
 
 inline void walk_sites(const forest& f, term_id id, const std::string& prefix, std::vector<term_id>& path, std::vector<bool>& seen, std::vector<site>& out) {
-    if (f[id].is_slab() || seen[id]) return;
+    if ((f[id].is_slab() && id != f.root) || seen[id]) return;  // the root of a copying kernel is no operand
     seen[id] = true;
     path.push_back(id);
     const std::string here = prefix + std::string(kind_word(f.kind(id)));
@@ -196,7 +188,7 @@ EMMY_DECL result<term_id> find(const forest& f, std::string_view address) {
     term_id at = f.root;
     if (at == no_term) return refused("there is no term");
     for (std::string_view rest = address;;) {
-        if (f[at].is_slab()) return refused("the route arrives at a buffer read");
+        if (f[at].is_slab() && at != f.root) return refused("the route arrives at a buffer read");
         const std::string_view word = rest.substr(0, rest.find_first_of("./")), kind = kind_word(f.kind(at));
         if (word != kind) return refused("found " + std::string(kind) + ", expected " + std::string(word) + " at '" + std::string(rest) + "'");
         rest.remove_prefix(word.size());

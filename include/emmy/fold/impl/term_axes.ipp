@@ -14,8 +14,9 @@ inline void mark(std::vector<bool>& set, name_id n) {
 /// A body as nested lists, names resolved to the forest's: what rewriting of loops works on.
 struct nest {
     enum class kind : std::uint8_t { pure, accum, write, loop } form = kind::pure;
-    pure s{};                 // Accum: args[0] = contribution; Write: args[0] = value
-    bool atomic = false, rescaled = false;
+    pure s{};                 // Accum: args[0] = contribution; Write: args[0] = value; Carry: a Write to its state
+    bool atomic = false, carries = false;
+    name_id base = no_name;   // Accum: the rescaled state
     loop::axis axis{};
     std::vector<nest> body{};
 
@@ -24,7 +25,7 @@ struct nest {
     }
 };
 
-inline result<std::vector<nest>> read_nest(forest& f, const loop::body& b, std::span<const loop::stmt_id> list) {
+inline result<std::vector<nest>> read_nest(forest& f, const loop::body& b, std::span<const loop::stmt_id> list, std::vector<name_id>& around) {
     using loop::stmt_kind;
     std::vector<nest> out;
     for (loop::stmt_id id : list) {
@@ -40,17 +41,31 @@ inline result<std::vector<nest>> read_nest(forest& f, const loop::body& b, std::
             case stmt_kind::let: n.s.index = {s.value}; break;
             case stmt_kind::assign:
             case stmt_kind::select: break;
-            case stmt_kind::accum: n.form = nest::kind::accum, n.rescaled = s.base != no_name; break;
+            case stmt_kind::accum: n.form = nest::kind::accum, n.base = s.base; break;
             case stmt_kind::write: n.form = nest::kind::write, n.atomic = s.atomic; break;
             case stmt_kind::loop: {
                 n.form = nest::kind::loop, n.axis = s.axis;
                 mark(f.is_axis, s.axis.name);
-                EMMY_TRY(inside, read_nest(f, b, b.statements(s.body)));
+                around.push_back(s.axis.name);
+                EMMY_TRY(inside, read_nest(f, b, b.statements(s.body), around));
+                around.pop_back();
                 n.body = std::move(inside);
                 break;
             }
-            case stmt_kind::pre:
-            case stmt_kind::carry: return refuse(fault(fault_kind::device_limit, "no fold term for a carried state"));
+            case stmt_kind::pre: break;
+            case stmt_kind::carry: {
+                // The nearest loop around that is no cell hands the state on.
+                std::vector<name_id> cells;
+                for (expr_id e : n.s.index) f.names_in(e, cells);
+                name_id step = no_name;
+                for (std::size_t i = around.size(); i-- > 0 && step == no_name;)
+                    if (!has(cells, around[i])) step = around[i];
+                if (step == no_name || (f.step != no_name && f.step != step)) return refuse(fault(fault_kind::device_limit, "no fold term for states of several loops"));
+                f.step = step;
+                f.carried.push_back({s.name, s.seed_is_buffer ? s.buffer : no_name, s.seed_number, s.seed_is_integer, s.type});
+                n.form = nest::kind::write, n.carries = true, n.s.buffer = s.name, n.s.name = no_name;
+                break;
+            }
             default: return refuse(fault(fault_kind::device_limit, "no fold term for a condition or a scheduled statement"));
         }
         if (n.form == nest::kind::pure || n.form == nest::kind::accum) mark(f.is_value, n.s.name);
@@ -58,7 +73,10 @@ inline result<std::vector<nest>> read_nest(forest& f, const loop::body& b, std::
     }
     return out;
 }
-inline result<std::vector<nest>> read_nest(forest& f, const loop::body& b) { return read_nest(f, b, b.statements(b.top)); }
+inline result<std::vector<nest>> read_nest(forest& f, const loop::body& b) {
+    std::vector<name_id> around;
+    return read_nest(f, b, b.statements(b.top), around);
+}
 
 inline name_id fresh_name(forest& f, name_id n) {
     const std::string text(f.text(n));
@@ -218,6 +236,7 @@ struct pair_test {
         return nullptr;
     }
     bool flat_clean(const pure& s) const {
+        if (s.kind == loop::stmt_kind::pre) return false;
         const loop::buffer* b = buffer(s.buffer);
         if (!b || b->shape.size() != s.index.size()) return false;
         std::int64_t stride = 1, cp = 0, cq = 0;
@@ -234,7 +253,7 @@ struct pair_test {
         if (all) return true;
         if (n.form == nest::kind::pure && n.s.kind != loop::stmt_kind::load) return false;
         if (flat_clean(n.s)) return true;
-        if (n.form != nest::kind::write) return false;
+        if (n.form != nest::kind::write || n.carries) return false;
         for (expr_id e : n.s.index) {
             const expr& x = f.exprs[e];
             if (x.kind == expr_kind::name && (x.name == p || x.name == q)) continue;
@@ -275,10 +294,10 @@ inline bool fuse_from(forest& f, const loop::kernel& k, std::vector<nest>& list,
     for (nest& outer : list) {
         if (outer.form != nest::kind::loop || outer.reduces()) continue;
         const loop::axis p = outer.axis;
-        if (p.extent.kind == dim::form::number && !p.has_window())
+        if (p.extent.kind == dim::form::number && !p.has_window() && p.name != f.step)
             for (nest* inner = only_loop(outer); inner; inner = only_loop(*inner)) {
                 const loop::axis q = inner->axis;
-                if (q.extent.kind != dim::form::number || q.has_window() || q.name == p.name) continue;
+                if (q.extent.kind != dim::form::number || q.has_window() || q.name == p.name || q.name == f.step) continue;
                 if (q.extent.number < 1 || p.extent.number < 1 || p.extent.number > (std::int64_t{1} << 40) / q.extent.number) continue;
                 if (!pair_test{f, k, p.name, q.name, q.extent.number}.all(inner->body)) continue;
                 // The fused axis stands where q stood and takes q's name.

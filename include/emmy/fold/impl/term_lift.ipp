@@ -108,9 +108,13 @@ struct term_lifter {
     result<void> walk(const std::vector<nest>& list, std::vector<const nest*>* effects) {
         for (const nest& n : list) {
             if (n.form == nest::kind::pure) {
+                if (n.s.kind == loop::stmt_kind::pre && !has(bound, f.step)) return refuse(no_form("a state read outside its loop"));
                 levels.back().entries.push_back({no_term, n.s});
             } else if (n.form == nest::kind::write) {
-                stores.push_back({path, n.s.buffer, n.s.args.empty() ? no_name : n.s.args[0], n.s.index, n.atomic});
+                // Inside a fold: the running state, stored after it was updated.
+                if (effects && !n.carries && !n.s.args.empty() && std::none_of(effects->begin(), effects->end(), [&](const nest* e) { return e->s.name == n.s.args[0]; }))
+                    return refuse(no_form("a store inside a reduction"));
+                stores.push_back({path, n.s.buffer, n.s.args.empty() ? no_name : n.s.args[0], n.s.index, n.atomic, n.carries});
             } else if (n.form == nest::kind::accum) {
                 if (!effects) return refuse(no_form("an accumulator outside a reduction"));
                 effects->push_back(&n);
@@ -186,9 +190,11 @@ struct term_lifter {
         const std::size_t first_store = stores.size();
         EMMY_CHECK_OK(walk(n.body, &effects));
         std::vector<name_id> want;
-        for (const nest* e : effects) {
+        EMMY_TRY(rescaled, online_softmax(t, effects));
+        if (rescaled)
+            for (const state& s : t.states) want.push_back(s.contribution);
+        for (const nest* e : rescaled ? std::vector<const nest*>{} : effects) {
             const loop::op_facts& facts = loop::op_table[static_cast<std::size_t>(e->s.op)];
-            if (e->rescaled) return refuse(no_form("a rescaled accumulator"));
             if (e->s.type != dtype::none) return refuse(no_form("an accumulator with a dtype"));
             if (!facts.folds) return refuse(no_form("an accumulator without identity"));
             t.states.push_back({e->s.name, e->s.op, e->s.args[0]});
@@ -215,19 +221,88 @@ struct term_lifter {
             if (e.t != no_term) t.operands.push_back(e.t);
         for (level::entry& e : inside.entries) {
             if (e.t != no_term) continue;
-            if (e.s.kind == loop::stmt_kind::load && f.reads(e.s).empty()) t.operands.push_back(slab(e.s));
+            if ((e.s.kind == loop::stmt_kind::load || e.s.kind == loop::stmt_kind::pre) && f.reads(e.s).empty()) t.operands.push_back(slab(e.s));
             else t.body.push_back(std::move(e.s));
         }
         bound.pop_back();
         std::vector<term_id> out;
         term epilogue;
-        factor(t, epilogue);
+        if (!rescaled) factor(t, epilogue);
         close(t, levels.size());
         const term_id made = f.add(std::move(t));
         if (epilogue.body.empty()) return std::vector<term_id>{made};
         epilogue.operands = {made};
         close(epilogue, levels.size());
         return std::vector<term_id>{f.add(std::move(epilogue))};
+    }
+    /// The statement of the innermost level that defines a value, or of a level around.
+    const pure* step_of(name_id n) const {
+        for (std::size_t l = levels.size(); l-- > 0;)
+            for (const level::entry& e : levels[l].entries)
+                if (e.t == no_term && e.s.name == n) return &e.s;
+        return nullptr;
+    }
+    /// The online softmax step: m' = max(m, s); c <- c exp(m - m') + v exp(s - m') for every other state; m <- s last. Its states, the pivot
+    /// first, then those whose v is one, then the others. False where no accumulator is rescaled.
+    result<bool> online_softmax(term& t, const std::vector<const nest*>& effects) {
+        const nest* pivot = nullptr;
+        bool any = false;
+        for (const nest* e : effects) {
+            any |= e->base != no_name;
+            if (e->base == no_name) pivot = pivot ? nullptr : e;
+        }
+        if (!any) return false;
+        const fault other = no_form("a rescaled accumulator that is no softmax step");
+        if (!pivot || pivot->s.op != loop::op::maximum || pivot->s.type != dtype::none) return refuse(other);
+        const name_id m = pivot->s.name, score = pivot->s.args[0];
+        auto assigned = [&](name_id n, loop::op o) -> const pure* {
+            const pure* s = step_of(n);
+            return s && s->kind == loop::stmt_kind::assign && s->op == o && s->type == dtype::none ? s : nullptr;
+        };
+        auto is_top = [&](name_id n) {
+            const pure* s = assigned(n, loop::op::maximum);
+            return s && ((s->args[0] == m && s->args[1] == score) || (s->args[0] == score && s->args[1] == m));
+        };
+        auto is_move = [&](name_id n, name_id from) {  // exp(from - m')
+            const pure* e = assigned(n, loop::op::exp);
+            const pure* d = e ? assigned(e->args[0], loop::op::subtract) : nullptr;
+            return d && d->args[0] == from && is_top(d->args[1]);
+        };
+        auto other_factor = [&](name_id n, name_id moved_from) -> name_id {  // v of v * exp(moved_from - m')
+            const pure* p = assigned(n, loop::op::multiply);
+            for (int i = 0; p && i < 2; ++i)
+                if (is_move(p->args[i], moved_from)) return p->args[1 - i];
+            return is_move(n, moved_from) ? n : no_name;
+        };
+        std::vector<state> ones, values;
+        for (const nest* e : effects) {
+            if (e == pivot) continue;
+            const name_id v = other_factor(e->s.args[0], score);
+            if (e->base == no_name || e->s.op != loop::op::add || e->s.type != dtype::none || v == no_name || other_factor(e->base, m) != e->s.name) return refuse(other);
+            const pure* one = step_of(v);
+            if (v == e->s.args[0]) {  // a bare exp(s - m'): v is one
+                pure let{.kind = loop::stmt_kind::let, .op = loop::op::none, .type = dtype::f32};
+                let.name = f.names.intern(std::string(f.text(v)) + "__one");
+                let.index = {f.exprs.real(1.0)};
+                mark(f.is_value, let.name);
+                levels.back().entries.push_back({no_term, let});
+                ones.push_back({e->s.name, loop::op::add, let.name});
+            } else if (one && one->kind == loop::stmt_kind::let) {
+                ones.push_back({e->s.name, loop::op::add, v});
+                const auto& own = levels.back().entries;
+                if (std::none_of(own.begin(), own.end(), [&](const level::entry& x) { return x.t == no_term && x.s.name == v; })) {
+                    const pure copy = *one;  // a number of its own
+                    levels.back().entries.insert(levels.back().entries.begin(), {no_term, copy});
+                }
+            } else {
+                values.push_back({e->s.name, loop::op::add, v});
+            }
+        }
+        t.twist = recipe::softmax;
+        t.states = {{m, loop::op::maximum, score}};
+        t.states.insert(t.states.end(), ones.begin(), ones.end());
+        t.states.insert(t.states.end(), values.begin(), values.end());
+        return true;
     }
     term_id slab(const pure& s) {
         term t;
@@ -384,10 +459,10 @@ struct term_lifter {
         const bool sx = f[x].is_slab(), sy = f[y].is_slab();
         const std::vector<name_id> px = private_to(x, y, k), py = private_to(y, x, k);
         if (sx && sy) {
-            const bool lx = axis_last(f, x, k) && !px.empty(), ly = axis_last(f, y, k) && !py.empty();
+            const bool lx = axis_last(f, x, k), ly = axis_last(f, y, k);
             if (lx && ly) {
                 auto least = [&](const std::vector<name_id>& p) {
-                    return *std::min_element(p.begin(), p.end(), [&](name_id a, name_id b) { return by_text(a, b); });
+                    return p.empty() ? no_name : *std::min_element(p.begin(), p.end(), [&](name_id a, name_id b) { return by_text(a, b); });
                 };
                 return by_text(least(py), least(px)) ? y : x;
             }

@@ -9,47 +9,41 @@ namespace detail {
 
 /// Rebuilds the forest bottom-up from its root; `remake` may answer another term (or several, for a dissolved map).
 struct rebuilder {
-    const forest& from;
+    const std::vector<term>& from;
+    term_id root;
     forest& to;
-    std::map<term_id, std::vector<term_id>> done{};
-    std::map<std::string, term_id> known{};  // structure -> term of `to`
-    std::map<term_id, std::vector<name_id>> taken{};  // components that readers and stores take
-    bool changed = false;
+    std::vector<std::vector<term_id>> done = std::vector<std::vector<term_id>>(from.size());
+    std::map<std::vector<std::uint64_t>, term_id> known{};  // structure -> term of `to`
+    std::vector<std::vector<name_id>> taken = std::vector<std::vector<name_id>>(from.size());  // components that readers and stores take
 
-    static void number(std::string& out, std::uint64_t v) { out += std::to_string(v), out += ' '; }
-    std::string structure(const term& t) const {
-        std::string out;
-        number(out, t.axis.name), number(out, static_cast<std::uint64_t>(t.axis.extent.kind)), number(out, static_cast<std::uint64_t>(t.axis.extent.number));
-        number(out, t.axis.extent.symbol), number(out, t.axis.window), number(out, static_cast<std::uint64_t>(t.twist));
-        for (term_id o : t.operands) number(out, o);
-        out += '|';
+    std::vector<std::uint64_t> structure(const term& t) const {
+        std::vector<std::uint64_t> out{t.axis.name, static_cast<std::uint64_t>(t.axis.extent.kind), static_cast<std::uint64_t>(t.axis.extent.number), t.axis.extent.symbol, t.axis.window,
+                                       static_cast<std::uint64_t>(t.twist), t.operands.size(), t.body.size(), t.results.size(), t.states.size(), t.observe.size(), t.cells.size()};
+        for (term_id o : t.operands) out.push_back(o);
         // Own names that are not exposed do not count: they are numbered by place.
+        const std::vector<name_id> shown = to.components(t);
         auto name = [&](name_id n) {
-            const std::vector<name_id> shown = to.components(t);
             if (!has(shown, n))
                 for (std::size_t i = 0; i < t.body.size(); ++i)
-                    if (t.body[i].name == n) return out += 'l', number(out, i);
-            out += 'n', number(out, n);
+                    if (t.body[i].name == n) return out.push_back(std::uint64_t{1} << 32 | i);
+            out.push_back(n);
         };
         for (const pure& s : t.body) {
-            for (std::uint64_t v : {std::uint64_t(s.kind), std::uint64_t(s.op), std::uint64_t(s.type), std::uint64_t(s.buffer)}) number(out, v);
+            for (std::uint64_t v : {std::uint64_t(s.kind), std::uint64_t(s.op), std::uint64_t(s.type), std::uint64_t(s.buffer), std::uint64_t(s.args.size()), std::uint64_t(s.index.size())}) out.push_back(v);
             name(s.name);
             for (name_id a : s.args) name(a);
-            for (expr_id e : s.index) out += 'e', number(out, e);
-            out += ';';
+            for (expr_id e : s.index) out.push_back(e);
         }
-        out += '|';
-        for (name_id n : t.results) number(out, n);
-        for (const state& s : t.states) number(out, s.name), number(out, static_cast<std::uint64_t>(s.op)), name(s.contribution);
-        for (const observer& o : t.observe) out += 'o', number(out, o.name), number(out, o.of);
-        for (const loop::axis& c : t.cells) out += 'c', number(out, c.name);
+        for (name_id n : t.results) out.push_back(n);
+        for (const state& s : t.states) out.push_back(s.name), out.push_back(static_cast<std::uint64_t>(s.op)), name(s.contribution);
+        for (const observer& o : t.observe) out.push_back(o.name), out.push_back(o.of);
+        for (const loop::axis& c : t.cells) out.push_back(c.name);
         return out;
     }
     term_id place(term t) {
-        const std::string key = structure(t);
-        const auto at = known.find(key);
-        if (at != known.end()) return at->second;
-        return known[key] = to.add(std::move(t));
+        const auto [at, fresh] = known.try_emplace(structure(t), no_term);
+        if (fresh) at->second = to.add(std::move(t));
+        return at->second;
     }
 
     /// Statements and operands that nothing exposed needs go; exposed components are narrowed to those taken.
@@ -63,8 +57,8 @@ struct rebuilder {
         std::vector<pure> kept;
         for (std::size_t i = t.body.size(); i-- > 0;)
             if (has(want, t.body[i].name)) {
-                for (name_id r : from.reads(t.body[i])) add_once(want, r);
-                kept.push_back(t.body[i]);
+                for (name_id r : to.reads(t.body[i])) add_once(want, r);
+                kept.push_back(std::move(t.body[i]));
             }
         std::reverse(kept.begin(), kept.end());
         t.body = std::move(kept);
@@ -73,15 +67,14 @@ struct rebuilder {
     std::vector<name_id> read{};
 
     const std::vector<term_id>& make(term_id id) {
-        const auto at = done.find(id);
-        if (at != done.end()) return at->second;
+        if (!done[id].empty()) return done[id];
         term t = from[id];
         prune(t, taken[id]);
         const std::vector<name_id> mine = read;
         std::vector<term_id> operands;
         for (term_id o : t.operands) {
             bool is_read = false;
-            for (name_id c : from.components(from[o])) is_read |= has(mine, c);
+            for (name_id c : to.components(from[o])) is_read |= has(mine, c);
             if (!is_read) continue;
             for (term_id x : make(o))
                 if (std::find(operands.begin(), operands.end(), x) == operands.end()) operands.push_back(x);
@@ -89,7 +82,7 @@ struct rebuilder {
         t.operands = std::move(operands);
         drop_nested(t);
         std::vector<term_id> out;
-        if (t.is_map() && t.body.empty() && passes(t) && (id != from.root || t.operands.size() == 1)) {
+        if (t.is_map() && t.body.empty() && passes(t) && (id != root || t.operands.size() == 1)) {
             out = t.operands;
         } else if (const auto parts = split_states(t); parts) {
             out = *parts;
@@ -136,47 +129,57 @@ struct rebuilder {
             });
             parts.push_back(std::move(one));
         }
-        forest scratch = to;  // kinds are asked of placed terms
-        const term_id whole = scratch.add(t);
-        if (is_whole(scratch, whole)) return std::nullopt;
+        const std::size_t placed = to.terms.size();  // kinds are asked of placed terms, which go again
         bool any = false;
         std::vector<name_id> coordinates;
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            const term_id one = scratch.add(parts[i]);
-            any |= is_whole(scratch, one);
-            if (i == 0) coordinates = scratch[one].free;
-            else any |= scratch[one].free != coordinates;
-        }
+        if (!is_whole(to, to.add(t)))
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                const term_id one = to.add(parts[i]);
+                any |= is_whole(to, one);
+                if (i == 0) coordinates = to[one].free;
+                else any |= to[one].free != coordinates;
+            }
+        to.terms.resize(placed);
         if (!any) return std::nullopt;
-        changed = true;
         std::vector<term_id> out;
         for (term& p : parts) out.push_back(place(std::move(p)));
         return out;
     }
 };
 
+inline bool same_terms(const std::vector<term>& a, const std::vector<term>& b) {
+    auto axis = [](const loop::axis& x, const loop::axis& y) { return x.name == y.name && x.extent == y.extent && x.window == y.window; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const term& x, const term& y) {
+        return axis(x.axis, y.axis) && x.operands == y.operands && x.body == y.body && x.results == y.results && x.states == y.states && x.observe == y.observe &&
+               x.twist == y.twist && std::equal(x.cells.begin(), x.cells.end(), y.cells.begin(), y.cells.end(), axis);
+    });
+}
+
 }  // namespace detail
 
 EMMY_DECL void normalise(forest& f) {
     for (int round = 0; round < 16; ++round) {
-        forest next = detail::without_terms(f);
-        detail::rebuilder again{f, next};
+        forest next;
+        std::vector<term> before = std::move(f.terms);
+        const term_id root = f.root;
+        f.terms.clear();
+        next = std::move(f);  // pools move along: nothing is copied
+        detail::rebuilder again{before, root, next};
         // Who takes what: readers before what they read.
-        for (const store& s : f.stores) detail::add_once(again.taken[f.root], s.value);
-        std::vector<bool> reached(f.terms.size());
-        reached[f.root] = true;
-        for (term_id id = static_cast<term_id>(f.terms.size()); id-- > 0;) {
+        for (const store& s : next.stores) detail::add_once(again.taken[root], s.value);
+        std::vector<bool> reached(before.size());
+        reached[root] = true;
+        for (term_id id = static_cast<term_id>(before.size()); id-- > 0;) {
             if (!reached[id]) continue;
-            term t = f[id];
+            term t = before[id];
             again.prune(t, again.taken[id]);
             for (term_id o : t.operands)
-                for (name_id c : f.components(f[o]))
+                for (name_id c : next.components(before[o]))
                     if (detail::has(again.read, c)) reached[o] = true, detail::add_once(again.taken[o], c);
         }
-        next.root = again.make(f.root)[0];
-        const bool same = print(next) == print(f);
+        next.root = again.make(root)[0];
         f = std::move(next);
-        if (same) return;
+        if (f.root == root && detail::same_terms(before, f.terms)) return;
     }
 }
 

@@ -95,8 +95,7 @@ struct seam_finder {
         for (const store& s : f.stores)
             for (const loop::axis& a : s.sweeps) open_once(open, a);
         std::vector<seam> out;
-        for (const term& t : f.terms)
-            if (!t.cells.empty()) return out;
+        if (f.step != no_name) return out;
         const std::vector<region> parts = regions(f);
         for (const site& s : sites(f)) {
             if (s.path.size() < 2) continue;

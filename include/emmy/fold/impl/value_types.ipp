@@ -28,7 +28,7 @@ struct value_types {
                 for (const auto* list : {&f.inputs, &f.outputs})
                     for (const loop::buffer& b : *list)
                         if (b.name == s->buffer) out = b.type;
-            } else if (s->kind == loop::stmt_kind::let) out = dtype::f32;
+            } else if (s->kind == loop::stmt_kind::let || s->kind == loop::stmt_kind::pre) out = dtype::f32;
             else if (s->kind == loop::stmt_kind::select) {
                 if (all && std::all_of(args.begin(), args.end(), [&](dtype x) { return x == args[0]; })) out = args[0];
             } else if (all) {
