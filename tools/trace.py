@@ -396,7 +396,8 @@ def main(argv=None):
         if a.deflate:
             deflate(out)
         if a.program:
-            raise SystemExit(subprocess.run([a.emmy_import, out, "--out", a.program]).returncode)
+            symbol = [t for t in (a.rows, a.cache) if isinstance(t, str)]
+            raise SystemExit(subprocess.run([a.emmy_import, out, "--out", a.program, *(["--symbol", *symbol] if symbol else [])]).returncode)
 
 
 if __name__ == "__main__":
