@@ -151,7 +151,7 @@ private:
         const std::span<const fork::cpu_row> rows = pinned && !pinned->rows().empty() ? pinned->rows() : a.kernels[kernel]->rows();
         if (i % std::max<std::uint64_t>(how_.rows, 1) == 0) return rows[0];
         knob::seed g(how_.sets.seed * 1000003 + i * 101 + kernel);
-        return rows[static_cast<std::size_t>(knob::detail::uniform_below(g, rows.size()))];
+        return rows[static_cast<std::size_t>(knob::uniform_below(g, rows.size()))];
     }
 
     result<void> check_rows(const arm& a, std::span<const fork::cpu_row> rows) const {

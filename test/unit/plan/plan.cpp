@@ -1,4 +1,4 @@
-#include <support/kernel_sets.hpp>
+#include <support/sets_by_hand.hpp>
 #include <support/random_program.hpp>
 
 #include <emmy/loop/fuse/fuse.hpp>
