@@ -514,7 +514,7 @@ def refused_data_dependent():
     return Fn(lambda x: torch.nonzero(x > 0)), (draw(3, 4),)
 
 
-@refused("batch")
+@refused("axis 0 of args_0")
 def refused_two_symbols():
     return Fn(lambda x: x * 2), (draw(2, 5, 4),), (draw(3, 7, 4),), (({0: dim("batch"), 1: dim("seq_len")},),)
 

@@ -106,7 +106,7 @@ inline result<importer::selection> select(const exported_program& x, const impor
     out.whole = false;
     bool any = false;
     for (std::size_t i = 0; i < x.calls.size(); ++i) {
-        out.calls[i] = stands_in(x.calls[i], how.module);
+        out.calls[i] = stands_in(x.calls[i], how.module) && !x.calls[i].outputs.empty();  // an assertion makes nothing
         any = any || out.calls[i];
     }
     if (!any) {
@@ -126,7 +126,7 @@ inline result<importer::selection> select(const exported_program& x, const impor
         if (i.role != input_role::user) weights[i.what.text] = true;
     for (std::size_t i = 0; i < x.calls.size(); ++i) {
         if (out.calls[i]) each_made(x.calls[i], [&](std::string_view n) { made[n] = true; });
-        else each_read(x.calls[i], [&](std::string_view n) { read_outside[n] = true; });
+        else if (!x.calls[i].outputs.empty()) each_read(x.calls[i], [&](std::string_view n) { read_outside[n] = true; });
     }
     for (const graph_output& o : x.outputs) read_outside[o.what.text] = true;
     std::unordered_map<std::string_view, bool> user;
