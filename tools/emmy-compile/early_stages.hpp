@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy-compile/primitive_listing.hpp>
 #include <emmy-compile/report.hpp>
+#include <emmy-compile/terms_listing.hpp>
 
 #include <emmy/loop/fuse/fuse.hpp>
 #include <emmy/program/op_text.hpp>
@@ -9,7 +10,7 @@ namespace emmy::compile {
 
 inline bool is_early(std::string_view stage) { return stage == "program" || stage == "primitive" || stage == "loop" || stage == "fold"; }
 
-/// Programs whose kernels --stage loop forms by fusion: of --fresh all; else a program file or --op that is more than one operator.
+/// Programs whose kernels --stage loop and --stage fold form by fusion: of --fresh all; else a program file or --op that is more than one operator.
 inline result<std::vector<named_program>> programs_to_fuse(const settings& asked, const tools::target& target, const std::optional<program::graph>& file_program) {
     std::vector<named_program> out;
     if (!asked.common.op.empty()) {
@@ -22,7 +23,7 @@ inline result<std::vector<named_program>> programs_to_fuse(const settings& asked
     return out;
 }
 
-/// Every kernel of the programs, in launch order, with what it reads from the ones before.
+/// Every kernel of the programs, in launch order: its body with what it reads from the ones before, or its closed terms.
 inline result<std::string> fused_kernels(const settings& asked, std::span<const named_program> programs) {
     stage_texts out(asked);
     for (const named_program& p : programs) {
@@ -31,6 +32,11 @@ inline result<std::string> fused_kernels(const settings& asked, std::span<const 
         auto formed = loop::fuse(*lowered);
         if (!formed) return refuse(std::move(formed).error().in_file(p.name));
         for (const loop::formed& f : *formed) {
+            if (asked.stage == "fold") {
+                EMMY_TRY(terms, terms_stage(f.kernel, out.json()));
+                out.json() ? out.add_wire(f.kernel.name, std::move(terms)) : out.add(f.kernel.name, std::move(terms));
+                continue;
+            }
             if (out.json()) {
                 out.add_wire(f.kernel.name, loop::kernel_text(f.kernel));
                 continue;
@@ -67,7 +73,7 @@ inline result<std::string> early_stage(const settings& asked, const tools::targe
         }
         return out.render();
     }
-    if (asked.stage == "loop") {
+    if (asked.stage == "loop" || asked.stage == "fold") {
         EMMY_TRY(programs, programs_to_fuse(asked, target, file_program));
         if (!programs.empty()) return fused_kernels(asked, programs);
     }

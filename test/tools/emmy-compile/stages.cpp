@@ -65,6 +65,14 @@ BOOST_AUTO_TEST_CASE(programs_of_several_operators_are_fused) {
     BOOST_TEST(text.out.find("k_linear_") == 0u, text.out);
     const auto wire = run_tool("emmy-compile", folder / "two.json" + " --stage loop --json -");
     BOOST_TEST(emmy::loop::parse_kernel(wire.out).has_value());
+    const auto fold = run_tool("emmy-compile", folder / "two.json" + " --stage fold");
+    BOOST_TEST(fold.code == 0);
+    BOOST_TEST(fold.out.find("inner a2 -> acc0 [a0 a1]") != std::string::npos, fold.out);
+    BOOST_TEST(fold.out.find("PLACE@map.1/inner  buffers acc0 f16[a0, a1]") != std::string::npos, fold.out);
+    const auto terms = run_tool("emmy-compile", folder / "two.json" + " --stage fold --json -");
+    const auto listed = emmy::json::document::parse(terms.out);
+    BOOST_REQUIRE_MESSAGE(listed.has_value(), terms.out << terms.err);
+    BOOST_TEST(listed->root().find("sites")->items()[1].find("address")->text() == "map.1/inner");
     const auto op = run_tool("emmy-compile", "--op 'softmax(x: f32[8,16])' --stage loop --fresh");
     BOOST_TEST(op.out == run_tool("emmy-compile", "--op 'softmax(x: f32[8,16])' --stage loop").out);
     const auto alone = run_tool("emmy-compile", folder / "two.json" + " --fresh");

@@ -1,5 +1,6 @@
 #pragma once
 #include <emmy/fold/geometry.hpp>
+#include <emmy/fold/impl/seam_rules.ipp>
 #include <emmy/fold/impl/term_alias.ipp>
 #include <emmy/fold/impl/term_twist.ipp>
 #include <emmy/fold/impl/value_types.ipp>
@@ -120,6 +121,7 @@ struct seam_finder {
                 for (name_id n : one.components) one.types.push_back(workspace(t, n)), typed &= one.types.back() != dtype::none;
             }
             if (!typed && !one.owned) continue;
+            if (is_packed_operand(f, s.term, readers[s.term]) || (!one.owned && strands_store(f, s.term))) continue;
             std::vector<loop::axis> axes = open;
             for (const occurrence& o : at[s.term])
                 for (const loop::axis& a : o.bound) open_once(axes, a);
