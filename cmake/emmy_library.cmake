@@ -1,5 +1,5 @@
 # emmy::knob (headers only) and emmy::emmy (everything): one object library a folder, from include/emmy/<folder>/impl/src.ipp.
-find_package(Boost 1.81 REQUIRED COMPONENTS json)
+find_package(Boost 1.81 REQUIRED COMPONENTS json context)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
@@ -20,7 +20,7 @@ target_include_directories(emmy_knob INTERFACE
 
 set(EMMY_LIBRARIES_core Boost::json OpenSSL::Crypto PkgConfig::LIBZIP)
 set(EMMY_LIBRARIES_store PkgConfig::LMDB PkgConfig::ZSTD)
-set(EMMY_LIBRARIES_device Threads::Threads ${CMAKE_DL_LIBS})
+set(EMMY_LIBRARIES_device Boost::context Threads::Threads ${CMAKE_DL_LIBS})
 
 add_library(emmy STATIC)
 add_library(emmy::emmy ALIAS emmy)

@@ -1,5 +1,5 @@
 # Debian packages by purpose, and how to get them. Sourced by tools/quickstart and tools/check.
-build_packages="g++ cmake ninja-build pkg-config libboost1.81-dev libboost-json1.81-dev libexpected-dev libxxhash-dev
+build_packages="g++ cmake ninja-build pkg-config libboost1.81-dev libboost-json1.81-dev libboost-context1.81-dev libexpected-dev libxxhash-dev
   liblmdb-dev libzstd-dev libssl-dev libzip-dev libcli11-dev libfmt-dev libopenblas0-pthread"
 test_packages="$build_packages clang-16 libclang-rt-16-dev libboost-test1.81-dev librapidcheck-dev python3 ccache"
 

@@ -14,6 +14,8 @@
 #include <emmy/device/impl/cuda_library.ipp>
 #include <emmy/device/impl/cuda_measure.ipp>
 #include <emmy/device/impl/cuda_resources.ipp>
+#include <emmy/device/impl/emulated_machine.ipp>
+#include <emmy/device/impl/emulated_text.ipp>
 #include <emmy/device/impl/frame.ipp>
 #include <emmy/device/impl/gate.ipp>
 #include <emmy/device/impl/measure.ipp>
