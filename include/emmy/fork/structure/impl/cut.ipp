@@ -189,16 +189,23 @@ struct cutter {
         const std::vector<fold::closed::region> parts = fold::closed::regions(f());
         replacing<no_edit> by{f(), {}, {}};
         replace_members(by);
-        std::vector<bool> handed(f().stores.size());
+        // Owned pieces and the remainder keep the parent's grid, its promoted sweeps among it.
+        const fold::closed::geometry g = fold::closed::geometry_of(f());
+        std::vector<loop::axis> grid = f().free;
+        for (const loop::axis& a : g.grid)
+            if (holds(g.promoted, a.name)) grid.push_back(a);
+        std::vector<store> stores = f().stores;
+        for (store& s : stores) std::erase_if(s.sweeps, [&](const loop::axis& a) { return holds(g.promoted, a.name); });
+        std::vector<bool> handed(stores.size());
         const term root = f()[f().root];
         for (const cut_seam& c : cuts) {
             draft d;
             d.name = parent.kernel.name + "__place_" + c.token;
             if (c.s.owned) {
-                d.role = piece_role::owned, d.free = f().free;
+                d.role = piece_role::owned, d.free = grid;
                 for (const auto& part : parts) {
                     if (part.operand != c.s.term) continue;
-                    for (const std::uint32_t s : part.stores) d.stores.push_back(f().stores[s]), handed[s] = true;
+                    for (const std::uint32_t s : part.stores) d.stores.push_back(stores[s]), handed[s] = true;
                     d.root = branch(root, by.inside(part.operand), d.stores);
                 }
             } else {
@@ -216,9 +223,9 @@ struct cutter {
             w.drafts.push_back(std::move(d));
         }
         draft rest;
-        rest.name = parent.kernel.name, rest.free = f().free;
+        rest.name = parent.kernel.name, rest.free = grid;
         for (std::size_t i = 0; i < handed.size(); ++i)
-            if (!handed[i]) rest.stores.push_back(f().stores[i]);
+            if (!handed[i]) rest.stores.push_back(stores[i]);
         if (rest.stores.empty()) return;
         rest.root = by.at(f().root)[0];
         w.drafts.push_back(std::move(rest));
