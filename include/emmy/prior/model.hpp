@@ -39,16 +39,16 @@ struct cpu_terms {
 
 /// Of a card with matrix units.
 struct gpu_terms {
-    double launch_us = 2.2;           ///< of a launch inside a graph
+    double launch_us = 0.7;           ///< of a launch inside a graph
     double matrix = 0.72;             ///< of the matrix units' ceiling that a staged warp tile reaches
     double wgmma = 0.85;              ///< the same where whole warp groups issue
     double scalar = 0.7;              ///< of the vector units'
     double memory = 0.85;             ///< of the memory's bandwidth
-    double cache = 2.6;               ///< bandwidth of the second cache, in memory bandwidths
+    double cache = 3;                 ///< bandwidth of the second cache, in memory bandwidths
     double shared_per_clock = 128;    ///< bytes a multiprocessor moves a clock between shared memory and registers
     double fill_per_clock = 64;       ///< bytes a multiprocessor takes from the second cache a clock
     double clock_ghz = 1.7;
-    double latency_us = 0.75;         ///< of a dependent access to memory, with its address arithmetic
+    double latency_us = 0.5;          ///< of a dependent access to memory, with its address arithmetic
     double warps_to_hide = 12;        ///< warps of a multiprocessor that hide it, without stages
     double barrier_us = 0.02;
 };

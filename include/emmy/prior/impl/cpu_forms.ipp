@@ -1,15 +1,8 @@
 #pragma once
 #include <emmy/prior/impl/cpu_work.ipp>
+#include <emmy/prior/impl/whole.ipp>
 
 namespace emmy::prior::detail {
-
-// No library function takes part: whole numbers by truncation, exact below 2^53.
-inline double whole(double x) { return static_cast<double>(static_cast<std::int64_t>(x)); }
-inline double ceiling(double x) {
-    const double down = whole(x);
-    return down < x ? down + 1 : down;
-}
-inline double rest(double x, double step) { return x - whole(x / step) * step; }
 
 /// Cycles of one part under each row of its form; what does not depend on the row is computed once.
 class part_time {
