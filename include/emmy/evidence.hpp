@@ -3,6 +3,7 @@
 #include <emmy/evidence/compile.hpp>
 #include <emmy/evidence/cpu_options.hpp>
 #include <emmy/evidence/explain.hpp>
+#include <emmy/evidence/gpu_options.hpp>
 #include <emmy/evidence/import.hpp>
 #include <emmy/evidence/index.hpp>
 #include <emmy/evidence/pick.hpp>
