@@ -168,12 +168,13 @@ struct region {
 };
 EMMY_DECL std::vector<region> regions(const forest& f);
 
-/// Where along one axis of a seam's buffers a value stands: at an axis, at e, at e / over, at e % modulo, or at 0 (an axis of extent 1).
+/// Where along one axis of a seam's buffers a value stands: at an axis, at a sum s, at s / over, at s % modulo, or at 0 (an axis of extent 1).
 struct seam_coordinate {
     name_id axis = no_name;
-    expr_id e = no_expr;
+    std::vector<expr_id> sum{};
     std::int64_t over = 0, modulo = 0;  ///< over = 0: `axis`; modulo = 0: none
-    bool is_zero() const { return axis == no_name && e == no_expr; }
+    bool is_zero() const { return axis == no_name && sum.empty(); }
+    EMMY_DECL expr_id in(expr_pool& pool) const;
     bool operator==(const seam_coordinate&) const = default;
 };
 /// A term that has the value of a seam: the representative itself first, then terms equal to it at coordinates of their own.

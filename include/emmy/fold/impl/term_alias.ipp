@@ -45,8 +45,8 @@ private:
     }
     bool bind(std::size_t n, seam_coordinate c) {
         std::vector<name_id> named;
-        if (c.e != no_expr) f_.names_in(c.e, named);
-        else named.push_back(c.axis);
+        for (const expr_id e : c.sum) f_.names_in(e, named);
+        if (c.over == 0) named.push_back(c.axis);
         for (const name_id x : named) {
             if (f_.names_value(x)) return false;
             for (const auto& [p, q] : inner_)
@@ -83,21 +83,58 @@ private:
             for (auto it = inner_.rbegin(); it != inner_.rend(); ++it)
                 if (it->first == p.name) return q.kind == expr_kind::name && it->second == q.name;
             const std::size_t n = unknown(p.name);
-            if (n < axes_.size()) return bind(n, q.kind == expr_kind::name && f_.names_axis(q.name) ? seam_coordinate{q.name} : seam_coordinate{no_name, b, 1, 0});
+            if (n < axes_.size()) return bind(n, q.kind == expr_kind::name && f_.names_axis(q.name) ? seam_coordinate{q.name, {}, 0, 0} : seam_coordinate{no_name, {b}, 1, 0});
             return q.kind == expr_kind::name && p.name == q.name;
         }
-        if (alike(p, q)) {
-            const auto before = at_;
-            if (parts(p, q, x, y)) return true;
+        const auto before = at_;
+        if (p.kind == expr_kind::binary && p.op == binary_op::add) {
+            if (sums(a, b, x, y)) return true;
             at_ = before, same_.clear();
-            const bool swaps = p.kind == expr_kind::binary && facts(p.op).commutative;
-            if (swaps && expressions(p.a, q.b, x, y) && expressions(p.b, q.a, x, y)) return true;
-            at_ = before, same_.clear();
+            const auto pair = digits(p);
+            if (!pair) return false;
+            const std::int64_t low = axes_[pair->second].extent.number;
+            return bind(pair->first, {no_name, {b}, low, 0}) && bind(pair->second, {no_name, {b}, 1, low});
         }
-        const auto pair = digits(p);
-        if (!pair) return false;
-        const std::int64_t low = axes_[pair->second].extent.number;
-        return bind(pair->first, {no_name, b, low, 0}) && bind(pair->second, {no_name, b, 1, low});
+        if (!alike(p, q)) return false;
+        if (parts(p, q, x, y)) return true;
+        at_ = before, same_.clear();
+        return p.kind == expr_kind::binary && facts(p.op).commutative && expressions(p.a, q.b, x, y) && expressions(p.b, q.a, x, y);
+    }
+    /// A sum term by term, in any order; one bare unknown takes what is left.
+    bool sums(expr_id a, expr_id b, const term* x, const term* y) {
+        std::vector<expr_id> left, right;
+        summands(a, left), summands(b, right);
+        std::optional<std::size_t> rest;
+        for (const expr_id e : left) {
+            const expr& p = f_.exprs[e];
+            if (const std::size_t n = p.kind == expr_kind::name ? unknown(p.name) : axes_.size(); n < axes_.size()) {
+                if (rest) return plain(a, b, x, y);  // two: as they stand
+                rest = n;
+                continue;
+            }
+            bool found = false;
+            for (std::size_t i = 0; i < right.size() && !found; ++i) {
+                const auto before = at_;
+                found = expressions(e, right[i], x, y);
+                if (found) right.erase(right.begin() + static_cast<std::ptrdiff_t>(i));
+                else at_ = before, same_.clear();
+            }
+            if (!found) return false;
+        }
+        if (!rest || right.empty()) return !rest && right.empty();
+        const expr& only = f_.exprs[right[0]];
+        if (right.size() == 1 && only.kind == expr_kind::name && f_.names_axis(only.name)) return bind(*rest, {only.name, {}, 0, 0});
+        return bind(*rest, {no_name, right, 1, 0});
+    }
+    bool plain(expr_id a, expr_id b, const term* x, const term* y) {
+        const expr& p = f_.exprs[a];
+        const expr& q = f_.exprs[b];
+        return alike(p, q) && parts(p, q, x, y);
+    }
+    void summands(expr_id e, std::vector<expr_id>& out) const {
+        const expr& x = f_.exprs[e];
+        if (x.kind != expr_kind::binary || x.op != binary_op::add) return out.push_back(e);
+        summands(x.a, out), summands(x.b, out);
     }
     static bool alike(const expr& p, const expr& q) { return p.kind == q.kind && p.op == q.op; }
     bool parts(const expr& p, const expr& q, const term* x, const term* y) {
@@ -181,10 +218,44 @@ private:
         for (const loop::axis& a : scope)
             if (a.extent.kind == dim::form::number) known.axis(a.name, a.extent.number, 0);
         expr_pool pool = f_.exprs;
-        loop::normal::simplifier simple(pool, known);
-        const loop::normal::interval v = simple.bounds(c.over == 0 ? pool.name(c.axis) : c.e);
-        if (!v.known || v.low < 0) return false;
-        return c.modulo > 0 ? c.modulo <= extent.number : v.high / std::max<std::int64_t>(c.over, 1) < extent.number;
+        const expr_id e = c.in(pool);
+        return within(pool, known, e, extent.number, 8);
+    }
+
+    /// Case by case over the conditions `axis < number` of the expression.
+    static bool within(expr_pool& pool, const loop::normal::ranges& known, expr_id e, std::int64_t extent, int cases) {
+        if (loop::normal::simplifier(pool, known).bounds(e).within(0, extent - 1)) return true;
+        const expr_id choice = first_choice(pool, e);
+        if (choice == no_expr || cases == 0) return false;
+        const expr x = pool[choice], c = pool[x.a];
+        if (c.kind != expr_kind::binary || c.op != binary_op::less || pool[c.a].kind != expr_kind::name || pool[c.b].kind != expr_kind::integer) return false;
+        const name_id n = pool[c.a].name;
+        const std::int64_t limit = pool[c.b].integer;
+        loop::normal::variable_range range = known[n];
+        if (!range.values.known) return false;
+        const loop::normal::interval all = range.values;
+        for (int taken = 0; taken < 2; ++taken) {
+            loop::normal::ranges narrowed = known;
+            range.values = taken == 0 ? loop::normal::interval{all.low, std::min(all.high, limit - 1), true} : loop::normal::interval{std::max(all.low, limit), all.high, true};
+            if (range.values.low > range.values.high) continue;
+            narrowed.set(n, range);
+            if (!within(pool, narrowed, chosen(pool, e, choice, taken == 0 ? x.b : x.c), extent, cases - 1)) return false;
+        }
+        return true;
+    }
+    static expr_id first_choice(const expr_pool& pool, expr_id e) {
+        const expr& x = pool[e];
+        if (x.kind == expr_kind::ternary) return e;
+        if (x.kind != expr_kind::binary) return no_expr;
+        const expr_id a = first_choice(pool, x.a);
+        return a != no_expr ? a : first_choice(pool, x.b);
+    }
+    static expr_id chosen(expr_pool& pool, expr_id e, expr_id choice, expr_id by) {
+        if (e == choice) return by;
+        const expr x = pool[e];
+        if (x.kind != expr_kind::binary) return e;
+        const expr_id a = chosen(pool, x.a, choice, by), b = chosen(pool, x.b, choice, by);
+        return pool.binary(x.op, a, b);
     }
 
     const forest& f_;
@@ -235,3 +306,16 @@ private:
 };
 
 }  // namespace emmy::fold::closed::detail
+
+namespace emmy::fold::closed {
+
+EMMY_DECL expr_id seam_coordinate::in(expr_pool& pool) const {
+    if (is_zero()) return pool.integer(0);
+    if (over == 0) return pool.name(axis);
+    expr_id e = sum[0];
+    for (std::size_t i = 1; i < sum.size(); ++i) e = pool.binary(binary_op::add, e, sum[i]);
+    if (over > 1) e = pool.binary(binary_op::divide, e, pool.integer(over));
+    return modulo > 0 ? pool.binary(binary_op::remainder, e, pool.integer(modulo)) : e;
+}
+
+}  // namespace emmy::fold::closed

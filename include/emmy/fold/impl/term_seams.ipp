@@ -138,7 +138,7 @@ struct seam_finder {
 
     static std::vector<seam_coordinate> own(const std::vector<loop::axis>& axes) {
         std::vector<seam_coordinate> out;
-        for (const loop::axis& a : axes) out.push_back(is_unit(a) ? seam_coordinate{} : seam_coordinate{a.name});
+        for (const loop::axis& a : axes) out.push_back(is_unit(a) ? seam_coordinate{} : seam_coordinate{a.name, {}, 0, 0});
         return out;
     }
     /// Every component of every member of `b` as a component of `a`; false where one is none.
@@ -150,7 +150,7 @@ struct seam_finder {
                 const std::uint64_t print = prints.component(m.term, j);
                 std::optional<std::vector<seam_coordinate>> at;
                 for (std::uint32_t i = 0; i < a.components.size() && !at; ++i) {
-                    if (of_a[i] != print || a.types[i] != b.types[m.component[j]]) continue;
+                    if (a.members[0].component[i] != i || of_a[i] != print || a.types[i] != b.types[m.component[j]]) continue;
                     at = match.component(a.term, i, m.term, j, m.axes);
                     if (at) m.component[j] = i, m.at[j] = *at;
                 }
@@ -158,6 +158,17 @@ struct seam_finder {
             }
         b.members = std::move(made);
         return true;
+    }
+
+    /// A component that is another one read elsewhere stores nothing.
+    void drop_equal_components(seam& a, const std::vector<std::uint64_t>& of_a) const {
+        seam_member& self = a.members[0];
+        for (std::uint32_t i = static_cast<std::uint32_t>(a.components.size()); i-- > 0;)
+            for (std::uint32_t other = 0; other < a.components.size() && self.component[i] == i; ++other) {
+                if (other == i || self.component[other] != other || of_a[other] != of_a[i] || a.types[other] != a.types[i]) continue;
+                alias_match match(f, self.axes);
+                if (const auto at = match.component(a.term, other, a.term, i, self.axes)) self.component[i] = other, self.at[i] = *at;
+            }
     }
 
     /// Two seams of equal values are one: most components first, then preorder.
@@ -173,6 +184,7 @@ struct seam_finder {
             if (gone[x] || a.owned || a.frontier) continue;
             std::vector<std::uint64_t> of_a;
             for (std::size_t i = 0; i < a.components.size(); ++i) of_a.push_back(prints.component(a.term, i));
+            drop_equal_components(a, of_a);
             for (const std::size_t y : by) {
                 seam& b = all[y];
                 if (y == x || gone[y] || b.owned || b.frontier) continue;

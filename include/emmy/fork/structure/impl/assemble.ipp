@@ -16,14 +16,13 @@ inline void rename_apart(forest& f, draft& d, const std::vector<store>& beside) 
             });
             if (!clash) continue;
             const name_id fresh = new_name(f, std::string(f.text(mine.name)), true);
-            loop::normal::substitution map(f.exprs);
-            map.set(mine.name, f.exprs.name(fresh));
-            replacing<coordinates_replaced> by{f, {map}, {}};
-            d.root = by.at(d.root)[0];
+            shifted_copy copy(f, mine.name, f.exprs.name(fresh));
+            d.root = copy.of(d.root);
             for (store& s : d.stores) {
+                s.value = copy.value(s.value);
                 for (loop::axis& a : s.sweeps)
                     if (a.name == mine.name) a.name = fresh;
-                for (expr_id& e : s.index) e = map(e);
+                for (expr_id& e : s.index) e = copy.expression(e);
             }
         }
 }

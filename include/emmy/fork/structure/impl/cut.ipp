@@ -1,6 +1,7 @@
 #pragma once
 #include <emmy/fork/structure/impl/assemble.ipp>
 #include <emmy/fork/structure/impl/nearest.hpp>
+#include <emmy/fork/structure/impl/squeeze.hpp>
 
 #include <set>
 
@@ -13,8 +14,9 @@ using fold::closed::seam_member;
 struct cut_seam {
     seam s{};
     std::string token{};
-    std::vector<loop::axis> axes{};           ///< of the buffers
-    std::vector<name_id> buffer{};            ///< by component; none where nobody takes it
+    std::vector<name_id> buffer{};                   ///< by component; none where nobody takes it
+    std::vector<std::vector<squeeze>> squeezes{};    ///< by component, one an axis: what the buffer keeps of the coordinate
+    std::vector<draft> drafts{};
 };
 
 struct cutter {
@@ -40,7 +42,7 @@ struct cutter {
             taken[*at] = true;
         }
         for (std::size_t i = 0; i < offered.size(); ++i)
-            if (taken[i]) cuts.push_back({offered[i], token(parent.kernel, "PLACE@" + offered[i].address), {}, {}});
+            if (taken[i]) cuts.push_back({offered[i], token(parent.kernel, "PLACE@" + offered[i].address), {}, {}, {}});
         return {};
     }
     /// A route names the seam whose value it arrives at, whichever way it takes; no route the unique shallowest one.
@@ -83,100 +85,70 @@ struct cutter {
         }
         return out;
     }
-    void make_buffers() {
+    void name_buffers() {
         const std::set<name_id> taken = taken_values();
         const std::string base(f().outputs.empty() ? "" : f().text(f().outputs[0].name));
         for (cut_seam& c : cuts) {
             if (c.s.owned) continue;
-            c.axes = c.s.members[0].axes;
             c.buffer.assign(c.s.components.size(), no_name);
             for (const seam_member& m : c.s.members) {
                 const std::vector<name_id> exposed = f().components(f()[m.term]);
                 for (std::size_t j = 0; j < exposed.size(); ++j)
-                    if (taken.count(exposed[j])) c.buffer[m.component[j]] = 1;
-            }
-            for (std::size_t i = 0; i < c.buffer.size(); ++i) {
-                if (c.buffer[i] == no_name) continue;
-                c.buffer[i] = f().names.intern(base + "__place_" + c.token + "_" + std::to_string(i));
-                loop::buffer b{c.buffer[i], c.s.types[i], {}};
-                for (const loop::axis& a : c.axes) b.shape.push_back(a.extent);
-                w.workspaces.push_back(std::move(b));
+                    if (taken.count(exposed[j])) c.buffer[m.component[j]] = f().names.intern(base + "__place_" + c.token + "_" + std::to_string(m.component[j]));
             }
         }
     }
 
     // --- readers ---
 
-    std::vector<expr_id> index_of(const std::vector<loop::axis>& axes) {
+    std::vector<expr_id> index_of(const std::vector<fold::closed::seam_coordinate>& at, const std::vector<squeeze>& kept) {
         std::vector<expr_id> out;
-        for (const loop::axis& a : axes) out.push_back(coordinate(f(), a));
+        for (std::size_t n = 0; n < at.size(); ++n) out.push_back(kept[n].place(f().exprs, at[n].in(f().exprs)));
         return out;
     }
-    std::vector<expr_id> index_of(const std::vector<fold::closed::seam_coordinate>& at) {
-        expr_pool& x = f().exprs;
-        std::vector<expr_id> out;
-        for (const fold::closed::seam_coordinate& c : at) {
-            expr_id e = c.is_zero() ? x.integer(0) : c.over == 0 ? x.name(c.axis) : c.e;
-            if (c.over > 1) e = x.binary(binary_op::divide, e, x.integer(c.over));
-            if (c.modulo > 0) e = x.binary(binary_op::remainder, e, x.integer(c.modulo));
-            out.push_back(e);
-        }
-        return out;
-    }
-    term_id read(name_id value, name_id buffer, const std::vector<fold::closed::seam_coordinate>& at, dtype type = dtype::none) {
+    /// A read of a member's component j under a name.
+    term_id read(const cut_seam& c, const seam_member& m, std::size_t j, name_id value, dtype type = dtype::none) {
+        const std::uint32_t i = m.component[j];
         term t;
         t.results = {value};
-        t.body = {{loop::stmt_kind::load, loop::op::none, type, value, buffer, {}, index_of(at)}};
+        t.body = {{loop::stmt_kind::load, loop::op::none, type, value, c.buffer[i], {}, index_of(m.at[j], c.squeezes[i])}};
         return f().add(std::move(t));
     }
-    /// What stands for the members of every workspace seam.
-    template <class Edit>
-    void replace_members(replacing<Edit>& by) {
-        for (const cut_seam& c : cuts) {
-            if (c.s.owned) continue;
-            for (const seam_member& m : c.s.members) {
-                if (c.s.frontier) continue;
-                const std::vector<name_id> exposed = f().components(f()[m.term]);
-                std::vector<term_id> reads;
-                for (std::size_t j = 0; j < exposed.size(); ++j)
-                    if (c.buffer[m.component[j]] != no_name) reads.push_back(read(exposed[j], c.buffer[m.component[j]], m.at[j]));
-                by.to[m.term] = std::move(reads);
+    /// What stands for the members of a seam.
+    void replace_members(const cut_seam& c, replacing<no_edit>& by) {
+        for (const seam_member& m : c.s.members) {
+            if (c.s.frontier) {
+                const term_id made = decoder(c, m, by);
+                by.to[m.term] = {made};
+                continue;
             }
+            const std::vector<name_id> exposed = f().components(f()[m.term]);
+            std::vector<term_id> reads;
+            for (std::size_t j = 0; j < exposed.size(); ++j)
+                if (c.buffer[m.component[j]] != no_name) reads.push_back(read(c, m, j, exposed[j]));
+            by.to[m.term] = std::move(reads);
+            conversions(c, m, by);
         }
-        conversions(by);
-        // Inner ones first (operands have smaller ids): a decoder is made over what stands for its operands.
-        std::vector<std::pair<term_id, std::pair<const cut_seam*, const seam_member*>>> decoders;
-        for (const cut_seam& c : cuts)
-            if (c.s.frontier)
-                for (const seam_member& m : c.s.members) decoders.push_back({m.term, {&c, &m}});
-        std::sort(decoders.begin(), decoders.end());
-        for (const auto& [id, d] : decoders) by.to[id] = {decoder(*d.first, *d.second, by)};
     }
     /// A map that only converts what it reads of a buffer to the buffer's own type is that read.
-    template <class Edit>
-    void conversions(replacing<Edit>& by) {
+    void conversions(const cut_seam& c, const seam_member& m, replacing<no_edit>& by) {
+        const std::vector<name_id> exposed = f().components(f()[m.term]);
         const std::size_t count = f().terms.size();
-        for (term_id id = 0; id < count; ++id) {
-            const term t = f()[id];
-            if (!t.is_map() || t.operands.size() != 1 || t.body.size() != 1 || t.results != std::vector<name_id>{t.body[0].name} || by.to.count(id)) continue;
-            const pure& s = t.body[0];
-            if (s.kind != loop::stmt_kind::assign || s.op != loop::op::copy) continue;
-            for (const cut_seam& c : cuts)
-                for (const seam_member& m : c.s.members) {
-                    if (m.term != t.operands[0] || c.s.owned || c.s.frontier) continue;
-                    const std::vector<name_id> exposed = f().components(f()[m.term]);
-                    for (std::size_t j = 0; j < exposed.size(); ++j)
-                        if (exposed[j] == s.args[0] && c.s.types[m.component[j]] == s.type) by.to[id] = {read(s.name, c.buffer[m.component[j]], m.at[j])};
-                }
+        for (term_id id = m.term + 1; id < count; ++id) {
+            const term& t = f()[id];
+            if (!t.is_map() || t.operands != std::vector<term_id>{m.term} || t.body.size() != 1 || by.to.count(id)) continue;
+            const pure s = t.body[0];
+            if (s.kind != loop::stmt_kind::assign || s.op != loop::op::copy || t.results != std::vector<name_id>{s.name}) continue;
+            for (std::size_t j = 0; j < exposed.size(); ++j)
+                if (exposed[j] == s.args[0] && c.s.types[m.component[j]] == s.type) by.to[id] = {read(c, m, j, s.name)};
         }
     }
     /// The reader of encoded bits: a read of them, the decode and what follows.
-    template <class Edit>
-    term_id decoder(const cut_seam& c, const seam_member& m, replacing<Edit>& by) {
+    term_id decoder(const cut_seam& c, const seam_member& m, replacing<no_edit>& by) {
         const name_id bits = c.s.components[0];
         term t = f()[m.term];
         std::erase_if(t.body, [&](const pure& s) { return s.name == bits; });
-        std::vector<term_id> operands{read(bits, c.buffer[0], m.at[0], c.s.types[0])};
+        std::vector<term_id> operands{read(c, m, 0, bits, c.s.types[0])};
         for (const term_id o : t.operands)
             for (const term_id x : by.at(o)) add_once(operands, x);
         t.operands = std::move(operands);
@@ -186,9 +158,22 @@ struct cutter {
     // --- pieces ---
 
     void draft_pieces() {
-        const std::vector<fold::closed::region> parts = fold::closed::regions(f());
         replacing<no_edit> by{f(), {}, {}};
-        replace_members(by);
+        const std::size_t before = f().terms.size();
+        // A seam that another's value is made of comes first: the other reads its buffers.
+        std::vector<std::size_t> height(before);
+        for (term_id id = 0; id < before; ++id)
+            for (const term_id o : f()[id].operands) height[id] = std::max(height[id], height[o] + 1);
+        std::vector<cut_seam*> order;
+        for (cut_seam& c : cuts)
+            if (!c.s.owned) order.push_back(&c);
+        std::stable_sort(order.begin(), order.end(), [&](const cut_seam* a, const cut_seam* b) { return height[a->s.term] < height[b->s.term]; });
+        for (cut_seam* c : order) {
+            produce(*c, by.inside(c->s.term));
+            replace_members(*c, by);
+        }
+
+        const std::vector<fold::closed::region> parts = fold::closed::regions(f());
         // Owned pieces and the remainder keep the parent's grid, its promoted sweeps among it.
         const fold::closed::geometry g = fold::closed::geometry_of(f());
         std::vector<loop::axis> grid = f().free;
@@ -198,29 +183,16 @@ struct cutter {
         for (store& s : stores) std::erase_if(s.sweeps, [&](const loop::axis& a) { return holds(g.promoted, a.name); });
         std::vector<bool> handed(stores.size());
         const term root = f()[f().root];
-        for (const cut_seam& c : cuts) {
-            draft d;
-            d.name = parent.kernel.name + "__place_" + c.token;
-            if (c.s.owned) {
-                d.role = piece_role::owned, d.free = grid;
-                for (const auto& part : parts) {
-                    if (part.operand != c.s.term) continue;
-                    for (const std::uint32_t s : part.stores) d.stores.push_back(stores[s]), handed[s] = true;
-                    d.root = branch(root, by.inside(part.operand), d.stores);
-                }
-            } else {
-                d.role = piece_role::workspace;
-                term_id node = by.inside(c.s.term);
-                if (c.s.frontier) {
-                    term encoded = f()[node];
-                    encoded.results = c.s.components;
-                    node = f().add(std::move(encoded));
-                }
-                d.root = node;
-                for (std::size_t i = 0; i < c.buffer.size(); ++i)
-                    if (c.buffer[i] != no_name) d.stores.push_back({swept(c.axes), c.buffer[i], c.s.components[i], index_of(c.axes), false});
+        for (cut_seam& c : cuts) {
+            for (const auto& part : parts) {
+                if (!c.s.owned || part.operand != c.s.term) continue;
+                draft d;
+                d.name = parent.kernel.name + "__place_" + c.token, d.role = piece_role::owned, d.free = grid;
+                for (const std::uint32_t s : part.stores) d.stores.push_back(stores[s]), handed[s] = true;
+                d.root = branch(root, by.at(part.operand)[0], d.stores);
+                c.drafts.push_back(std::move(d));
             }
-            w.drafts.push_back(std::move(d));
+            for (draft& d : c.drafts) w.drafts.push_back(std::move(d));
         }
         draft rest;
         rest.name = parent.kernel.name, rest.free = grid;
@@ -229,6 +201,53 @@ struct cutter {
         if (rest.stores.empty()) return;
         rest.root = by.at(f().root)[0];
         w.drafts.push_back(std::move(rest));
+    }
+
+    /// The kernels that write a seam's buffers: one for all components that keep the same of every coordinate.
+    void produce(cut_seam& c, term_id node) {
+        if (c.s.frontier) {
+            term encoded = f()[node];
+            encoded.results = c.s.components;
+            node = f().add(std::move(encoded));
+        }
+        const std::vector<loop::axis>& axes = c.s.members[0].axes;
+        c.squeezes.assign(c.buffer.size(), std::vector<squeeze>(axes.size()));
+        std::vector<std::vector<squeeze>> groups;
+        for (std::size_t i = 0; i < c.buffer.size(); ++i) {
+            if (c.buffer[i] == no_name) continue;
+            for (std::size_t n = 0; n < axes.size(); ++n)
+                if (!is_unit(axes[n])) c.squeezes[i][n] = coordinate_uses(f(), axes[n].name).of(node, c.s.components[i], axes[n].extent);
+            add_once(groups, c.squeezes[i]);
+        }
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            draft d;
+            d.name = parent.kernel.name + "__place_" + c.token + (g > 0 ? "_" + std::to_string(g) : ""), d.role = piece_role::workspace;
+            d.root = node;
+            std::vector<loop::axis> kept = axes;
+            std::vector<name_id> values = c.s.components;
+            std::vector<expr_id> index;
+            for (std::size_t n = 0; n < kept.size(); ++n) {
+                if (!groups[g][n].whole()) d.root = squeezed(d.root, kept[n], groups[g][n], values);
+                index.push_back(coordinate(f(), kept[n]));
+            }
+            for (std::size_t i = 0; i < c.buffer.size(); ++i) {
+                if (c.buffer[i] == no_name || c.squeezes[i] != groups[g]) continue;
+                loop::buffer b{c.buffer[i], c.s.types[i], {}};
+                for (const loop::axis& a : kept) b.shape.push_back(a.extent);
+                w.workspaces.push_back(std::move(b));
+                d.stores.push_back({swept(kept), c.buffer[i], values[i], index, false});
+            }
+            c.drafts.push_back(std::move(d));
+        }
+    }
+    /// The term over the places of a squeezed axis, which takes the axis' place.
+    term_id squeezed(term_id root, loop::axis& a, const squeeze& s, std::vector<name_id>& values) {
+        const name_id place = new_name(f(), std::string(f().text(a.name)), true);
+        shifted_copy copy(f(), a.name, s.coordinate(f().exprs, f().exprs.name(place)));
+        const term_id out = copy.of(root);
+        for (name_id& v : values) v = copy.value(v);
+        a.name = place, a.extent = number_dim(s.extent(a.extent.number));
+        return out;
     }
     static std::vector<loop::axis> swept(const std::vector<loop::axis>& axes) {
         std::vector<loop::axis> out;
@@ -258,7 +277,7 @@ namespace emmy::fork {
 inline result<kernel_set> realise_cut(const fold::kernel_form& k, const knob::routing_row& arm) {
     structure::cutter c{k, {k.terms, {}, {}}, {}};
     EMMY_CHECK_OK(c.choose(arm));
-    c.make_buffers();
+    c.name_buffers();
     c.draft_pieces();
     structure::join_producers(c.w);
     return structure::assemble(c.w);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace emmy::fork::structure {
@@ -35,6 +37,8 @@ struct replacing {
     const std::vector<term_id>& at(term_id id) {
         const auto known = to.find(id);
         if (known != to.end()) return known->second;
+        if constexpr (requires { edit.enters(f[id]); })
+            if (!edit.enters(f[id])) return to[id] = {id};
         const term_id made = inside(id);
         return to[id] = {made};
     }
@@ -57,9 +61,11 @@ struct no_edit {
 template <class Edit>
 replacing(forest&, Edit) -> replacing<Edit>;
 
-/// Expressions of a term with coordinates replaced. An edit.
-struct coordinates_replaced {
+/// Expressions with one coordinate replaced, in terms that vary with it: a fold over an axis of that name has its own. An edit.
+struct coordinate_replaced {
+    name_id coordinate;
     loop::normal::substitution& map;
+    bool enters(const term& t) const { return holds(t.free, coordinate); }
     bool operator()(term& t) const {
         bool changed = false;
         for (pure& s : t.body)
@@ -98,6 +104,62 @@ inline name_id new_name(forest& f, std::string text, bool axis) {
     set[out] = true;
     return out;
 }
+
+/// A term read over another coordinate beside the term itself: what varies with the coordinate is copied, its values under names of their
+/// own (a name means one value in a forest).
+class shifted_copy {
+public:
+    shifted_copy(forest& f, name_id coordinate, expr_id by) : f_(f), coordinate_(coordinate), map_(f.exprs) { map_.set(coordinate, by); }
+
+    term_id of(term_id root) {
+        std::set<term_id> seen;
+        rename_below(root, seen);
+        replacing<edit> by{f_, {*this}, {}};
+        return by.at(root)[0];
+    }
+    name_id value(name_id n) const {
+        const auto at = names_.find(n);
+        return at == names_.end() ? n : at->second;
+    }
+    expr_id expression(expr_id e) { return map_(e); }
+
+private:
+    struct edit {
+        shifted_copy& to;
+        bool enters(const term& t) const { return to.varies(t); }
+        bool operator()(term& t) const {
+            coordinate_replaced{to.coordinate_, to.map_}(t);
+            for (pure& s : t.body) {
+                s.name = to.value(s.name);
+                for (name_id& a : s.args) a = to.value(a);
+            }
+            for (name_id& n : t.results) n = to.value(n);
+            for (auto& s : t.states) s.name = to.value(s.name), s.contribution = to.value(s.contribution);
+            for (auto& o : t.observe) o.name = to.value(o.name), o.of = to.value(o.of);
+            return true;
+        }
+    };
+    bool varies(const term& t) const { return holds(t.free, coordinate_); }
+    void rename_below(term_id id, std::set<term_id>& seen) {
+        const term t = f_[id];
+        if (!varies(t) || !seen.insert(id).second) return;
+        for (const term_id o : t.operands) rename_below(o, seen);
+        const auto rename = [&](name_id n) {
+            if (n == no_name || names_.count(n)) return;
+            const name_id fresh = new_name(f_, std::string(f_.text(n)), false);
+            names_.emplace(n, fresh);
+            map_.set(n, f_.exprs.name(fresh));  // values in predicates and indices
+        };
+        for (const pure& s : t.body) rename(s.name);
+        for (const auto& s : t.states) rename(s.name);
+        for (const auto& o : t.observe) rename(o.name);
+    }
+
+    forest& f_;
+    name_id coordinate_;
+    loop::normal::substitution map_;
+    std::map<name_id, name_id> names_{};
+};
 
 inline bool is_unit(const loop::axis& a) { return a.extent.kind == dim::form::number && a.extent.number == 1; }
 /// The coordinate of an axis in a buffer's index; 0 on an axis of extent 1.

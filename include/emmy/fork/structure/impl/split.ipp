@@ -28,10 +28,7 @@ struct splitter {
         const expr_id share = x.name(shares.name);
         loop::normal::substitution map(x);
         map.set(h.axis.name, x.binary(binary_op::add, x.binary(binary_op::multiply, x.integer(b), share), x.name(h.axis.name)));
-        replacing<coordinates_replaced> by{f(), {map}, {}};
-        // What does not vary with k stays whole in each share, even where it reduces an axis of that name.
-        for (term_id id = 0; id < f().terms.size(); ++id)
-            if (id != head && !holds(f()[id].free, h.axis.name)) by.to[id] = {id};
+        replacing<coordinate_replaced> by{f(), {h.axis.name, map}, {}};  // what does not vary with k stays whole in each share
         const term_id made = by.inside(head);
         term t = f()[made];
         t.axis = cut;
