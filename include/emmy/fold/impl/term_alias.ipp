@@ -27,13 +27,22 @@ public:
             if (!within(at_[n], axes_[n].extent, scope)) return std::nullopt;
             bare = bare && (unit || at_[n].over == 0);
         }
-        // Two orders of the same axes are two buffers.
-        for (std::size_t n = 0; bare && n < axes_.size() && axes_.size() == scope.size(); ++n)
-            if (at_[n].axis != no_name && at_[n].axis != scope[n].name) return std::nullopt;
+        // Axis by axis, each at its place; a product-sum also where it computes the address of an output cell from other axes.
+        if (bare || !as_contraction(f_, rep) || !as_contraction(f_, member))
+            for (std::size_t n = 0; n < axes_.size(); ++n)
+                if (axes_.size() != scope.size() || !in_place(at_[n], axes_[n], scope[n])) return std::nullopt;
         return at_;
     }
 
 private:
+    bool in_place(const seam_coordinate& c, const loop::axis& of_rep, const loop::axis& of_member) const {
+        if (!same_extent(of_rep.extent, of_member.extent)) return false;
+        std::vector<name_id> named;
+        for (const expr_id e : c.sum) f_.names_in(e, named);
+        if (c.axis != no_name) named.push_back(c.axis);
+        return std::all_of(named.begin(), named.end(), [&](name_id n) { return !f_.names_axis(n) || n == of_member.name; });
+    }
+
     // --- expressions ---
 
     std::size_t unknown(name_id n) const {

@@ -27,17 +27,16 @@ inline void rename_apart(forest& f, draft& d, const std::vector<store>& beside) 
         }
 }
 
-/// Workspace producers that read the same workspaces of the arm are one kernel: their equal values are computed once.
+/// Workspace producers that read from the same producers of the arm are one kernel: their equal values are computed once.
 inline void join_producers(workbench& w) {
-    std::vector<std::vector<name_id>> reads;
-    for (const draft& d : w.drafts) {
-        std::vector<name_id> mine;
-        if (d.role == piece_role::workspace)
-            for (const name_id b : buffers_read(minted(w, d)))
-                if (w.is_workspace(b)) mine.push_back(b);
-        std::sort(mine.begin(), mine.end());
-        reads.push_back(std::move(mine));
-    }
+    std::map<name_id, std::size_t> made_by;
+    for (std::size_t i = 0; i < w.drafts.size(); ++i)
+        for (const store& s : w.drafts[i].stores) made_by[s.buffer] = i;
+    std::vector<std::set<std::size_t>> reads(w.drafts.size());
+    for (std::size_t i = 0; i < w.drafts.size(); ++i)
+        if (w.drafts[i].role == piece_role::workspace)
+            for (const name_id b : buffers_read(minted(w, w.drafts[i])))
+                if (w.is_workspace(b)) reads[i].insert(made_by[b]);
     std::vector<draft> out;
     std::vector<bool> joined(w.drafts.size());
     for (std::size_t i = 0; i < w.drafts.size(); ++i) {
