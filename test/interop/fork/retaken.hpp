@@ -3,8 +3,10 @@
 #include "interop/loop/files.hpp"
 
 #include <emmy/fork/structure.hpp>
+#include <emmy/loop/fuse/fuse.hpp>
 #include <emmy/loop/identity.hpp>
 #include <emmy/loop/wire.hpp>
+#include <emmy/program/wire.hpp>
 
 #include <algorithm>
 #include <map>
@@ -15,8 +17,8 @@
 namespace emmy::test {
 
 /// By which reading of the parent a row gave its children.
-enum class reading { stored, products, states, loops, minted, respelled, none };
-constexpr const char* reading_names[] = {"stored order", "products reversed", "accumulators reversed", "loops reversed", "minted tree", "respelled", "none"};
+enum class reading { stored, products, states, loops, minted, fresh, respelled, none };
+constexpr const char* reading_names[] = {"stored order", "products reversed", "accumulators reversed", "loops reversed", "minted tree", "formed anew", "respelled", "none"};
 
 struct routing_case {
     std::string parent;
@@ -28,11 +30,12 @@ struct routing_case {
 /// One golden file: its kernels on demand, its routing rows.
 class routes {
 public:
-    explicit routes(const stored_file& file) : path(file.path) {
+    explicit routes(const stored_file& file) : path(file.path), document_(file.document) {
         for (const stored_kernel& k : file.kernels) kernels_.emplace(k.reference, &k);
         for (const json::value* entries = file.document.root().find("kernels"); const json::value& e : entries->items()) {
             const json::value* key = e.find("key");
-            if (e.find("traced")) targets_[std::string(key && !key->text().empty() ? key->text() : e.find("name")->text())] = true;
+            if (const json::value* t = e.find("traced"); t && t->is(json::kind::integer))
+                targets_[std::string(key && !key->text().empty() ? key->text() : e.find("name")->text())] = static_cast<std::size_t>(*t->integer());
         }
         const json::value* routing = file.document.root().find("routing");
         if (!routing) return;
@@ -69,13 +72,38 @@ public:
         return out;
     }
     bool target(const std::string& ref) const { return targets_.count(ref) > 0; }
+    /// The kernel of a target as its traced program forms it today; nullptr for pieces, or where none has the target's outputs.
+    const loop::kernel* fresh(const std::string& ref) {
+        const auto at = targets_.find(ref);
+        if (at == targets_.end()) return nullptr;
+        auto& formed = formed_[at->second];
+        if (formed.empty()) {
+            const auto g = program::read_program(document_.root().find("programs")->items()[at->second]);
+            BOOST_REQUIRE(g);
+            const auto lowered = program::lower(*g);
+            BOOST_REQUIRE(lowered);
+            auto kernels = loop::fuse(*lowered);
+            BOOST_REQUIRE(kernels);
+            formed = std::move(*kernels);
+        }
+        const loop::kernel& old = kernel(ref);
+        for (const loop::formed& k : formed) {
+            bool same = k.kernel.outputs.size() == old.outputs.size();
+            for (const loop::buffer& b : k.kernel.outputs)
+                same = same && std::any_of(old.outputs.begin(), old.outputs.end(), [&](const loop::buffer& o) { return old.body.text(o.name) == k.kernel.body.text(b.name); });
+            if (same) return &k.kernel;
+        }
+        return nullptr;
+    }
 
     std::string path;
     std::vector<routing_case> rows;
 
 private:
     std::map<std::string, const stored_kernel*, std::less<>> kernels_;
-    std::map<std::string, bool> targets_;
+    std::map<std::string, std::size_t> targets_;  // -> program
+    std::map<std::size_t, std::vector<loop::formed>> formed_;
+    json::document document_;
     std::map<std::string, loop::kernel> read_;
     std::map<std::string, digest128> ids_;
 };
@@ -116,6 +144,9 @@ public:
         }
         if (const fold::kernel_form* minted = tree(c.parent))
             if (attempt(out, *minted, c.arm, wanted, reading::minted)) return out;
+        if (const loop::kernel* formed = r_.fresh(c.parent))
+            for (const auto how : fold::closed::spellings)
+                if (auto form = fold::form_of(*formed, how); form && attempt(out, *form, c.arm, wanted, reading::fresh)) return out;
         if (c.family() == "PLACE" && c.arm.size() == 1) respell(out, c, wanted);
         return out;
     }
