@@ -5,6 +5,7 @@
 #include <emmy/core/archive/element.hpp>
 #include <emmy/core/archive/pickle.hpp>
 #include <emmy/core/archive/pt.hpp>
+#include <emmy/core/archive/safetensors.hpp>
 #include <emmy/core/archive/source.hpp>
 #include <emmy/core/archive/zip.hpp>
 #include <emmy/core/archive/zip_writer.hpp>

@@ -4,6 +4,7 @@
 #include <emmy/core/impl/archive_crc32.ipp>
 #include <emmy/core/impl/archive_pickle.ipp>
 #include <emmy/core/impl/archive_pt.ipp>
+#include <emmy/core/impl/archive_safetensors.ipp>
 #include <emmy/core/impl/archive_source.ipp>
 #include <emmy/core/impl/archive_zip.ipp>
 #include <emmy/core/impl/archive_zip_writer.ipp>
