@@ -48,9 +48,6 @@ struct site_model {
 };
 EMMY_DECL site_model site_model_of(const forest& f);
 
-/// The type of a value, as a workspace would hold it or a product takes it; none where nothing says. `t` exposes or defines `n`.
-EMMY_DECL dtype type_of(const forest& f, term_id t, name_id n);
-
 }  // namespace emmy::fold::closed
 
 #ifdef EMMY_HEADER_ONLY

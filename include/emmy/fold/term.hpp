@@ -200,6 +200,9 @@ struct seam {
 /// In preorder.
 EMMY_DECL std::vector<seam> seams(const forest& f);
 
+/// The type of a value, as a workspace would hold it or a product takes it; none where nothing says. `t` exposes or defines `n`.
+EMMY_DECL dtype type_of(const forest& f, term_id t, name_id n);
+
 /// For people: one line a term.
 EMMY_DECL std::string print(const forest& f);
 
@@ -210,5 +213,5 @@ EMMY_DECL std::string print(const forest& f);
 #include <emmy/fold/impl/term_lift.ipp>
 #include <emmy/fold/impl/term_normal.ipp>
 #include <emmy/fold/impl/term_twist.ipp>
-#include <emmy/fold/impl/term_seams.ipp>
+#include <emmy/fold/impl/value_types.ipp>
 #endif

@@ -1,6 +1,4 @@
 #pragma once
-#include <emmy/fold/sites.hpp>
-
 #include <emmy/fold/impl/term.ipp>
 #include <emmy/loop/infer.hpp>
 
