@@ -11,15 +11,16 @@ class lower_emitter {
 public:
     explicit lower_emitter(const lower_graph& graph) : g_(graph), f_(graph.f) {}
 
-    /// Loops that hold one free loop and nothing else, outermost first, the last being the first that holds more.
-    std::vector<scope_id> chain() const {
+    /// Loops that hold one free loop and nothing else, outermost first, the last being the first that holds more. `above`: statements may
+    /// stand before the outermost loop.
+    std::vector<scope_id> chain(bool above) const {
         std::vector<scope_id> out;
         for (scope_id at = 0;;) {
             scope_id next = 0;
             std::size_t others = 0;
             for (const item& i : items_)
                 if (i.scope == at && i.loop != 0 && !g_.scopes[i.loop].fold && next == 0) next = i.loop;
-                else others += i.scope == at;
+                else others += i.scope == at && !(above && at == 0 && i.loop == 0);
             if (next == 0 || others != 0) return out;
             out.push_back(at = next);
         }

@@ -45,7 +45,8 @@ inline std::vector<loop::axis> nesting(const forest& f) {
 }
 
 /// A chain of free loops in storage order: an axis further left in storage stands further out, one that no entry names alone before all.
-inline bool by_storage(const forest& f, const lower_graph& g, const std::vector<scope_id>& chain, std::vector<loop::axis>& order) {
+/// In a rescaled kernel, whose identity tells the order of loops, an axis that any index multiplies stands before all as well.
+inline bool by_storage(const forest& f, const lower_graph& g, const std::vector<scope_id>& chain, bool rescaled, std::vector<loop::axis>& order) {
     constexpr std::size_t unresolved = ~std::size_t{0};
     auto factored = [&](auto& self, expr_id id, name_id n) -> bool {  // c * a
         const expr& x = f.exprs[id];
@@ -72,6 +73,10 @@ inline bool by_storage(const forest& f, const lower_graph& g, const std::vector<
             if (first) depth = at;
             first = false;
         }
+        for (std::size_t id = 0; rescaled && resolved && id < f.terms.size(); ++id)
+            for (const pure& p : f.terms[id].body)
+                for (const expr_id e : p.index)
+                    if (factored(factored, e, a.name)) resolved = false;
         sorted.emplace_back(resolved ? depth : unresolved, a);
     }
     std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -89,12 +94,13 @@ inline bool by_storage(const forest& f, const lower_graph& g, const std::vector<
 
 EMMY_DECL result<loop::kernel> lower(const forest& f, grid_nesting grid) {
     std::vector<loop::axis> order = detail::nesting(f);
+    const bool rescaled = std::any_of(f.terms.begin(), f.terms.end(), [](const term& t) { return t.twist != recipe::none; });
     for (bool again = false;; again = true) {
         detail::lower_graph graph(f, grid == grid_nesting::inside);
         EMMY_CHECK_OK(graph.build(order));
         detail::lower_emitter emit(graph);
         emit.collect();
-        if (!again && detail::by_storage(f, graph, emit.chain(), order)) continue;
+        if (!again && detail::by_storage(f, graph, emit.chain(rescaled), rescaled, order)) continue;
         emit.order();
         return emit.emit();
     }
