@@ -175,15 +175,32 @@ private:
         if (out && inner_.empty()) same_.emplace(a, b);
         return out;
     }
+    /// Where a value is made: a statement, or a component of a fold; maps between are looked through.
+    struct origin_of_value {
+        const term* t = nullptr;
+        const pure* s = nullptr;
+        term_id fold = no_term;
+        std::size_t component = 0;
+        name_id outer = no_name;
+    };
+    origin_of_value made(const term& t, name_id n) const {
+        origin_of_value out;
+        for (out.t = &t;;) {
+            out.s = defined(*out.t, n);
+            if (out.s) return out;
+            const term_id o = supplier(*out.t, n, out.component);
+            if (o == no_term) return out.outer = n, out;
+            if (!f_[o].is_map()) return out.fold = o, out;
+            out.t = &f_[o];
+            n = out.t->results[out.component];
+        }
+    }
     bool compared(const term& x, name_id a, const term& y, name_id b) {
-        const pure* s = defined(x, a);
-        const pure* r = defined(y, b);
-        if (s && r) return statements(x, *s, y, *r);
-        if (s || r) return false;
-        std::size_t i = 0, j = 0;
-        const term_id o = supplier(x, a, i), other = supplier(y, b, j);
-        if (o == no_term || other == no_term) return o == other && a == b;
-        return terms(o, i, other, j);
+        const origin_of_value p = made(x, a), q = made(y, b);
+        if (p.s && q.s) return statements(*p.t, *p.s, *q.t, *q.s);
+        if (p.s || q.s) return false;
+        if (p.fold == no_term || q.fold == no_term) return p.fold == q.fold && p.outer == q.outer;
+        return terms(p.fold, p.component, q.fold, q.component);
     }
     term_id supplier(const term& t, name_id n, std::size_t& at) const {
         for (const term_id o : t.operands) {

@@ -230,12 +230,18 @@ struct cutter {
                 if (!groups[g][n].whole()) d.root = squeezed(d.root, kept[n], groups[g][n], values);
                 index.push_back(coordinate(f(), kept[n]));
             }
+            std::vector<loop::axis> sweeps;  // of the kernel: the buffer keeps its shape where the grid splits an axis
+            for (std::size_t n = 0; n < kept.size(); ++n) {
+                const std::int64_t low = grid_split(f(), d.root, kept[n]);
+                if (low > 0) split_axis(d.root, kept[n], low, sweeps, index[n], values);
+                else if (kept[n].name != no_name) sweeps.push_back(kept[n]);  // the unit row has none
+            }
             for (std::size_t i = 0; i < c.buffer.size(); ++i) {
                 if (c.buffer[i] == no_name || c.squeezes[i] != groups[g]) continue;
                 loop::buffer b{c.buffer[i], c.s.types[i], {}};
                 for (const loop::axis& a : kept) b.shape.push_back(a.extent);
                 w.workspaces.push_back(std::move(b));
-                d.stores.push_back({swept(kept), c.buffer[i], values[i], index, false});
+                d.stores.push_back({sweeps, c.buffer[i], values[i], index, false});
             }
             c.drafts.push_back(std::move(d));
         }
@@ -249,11 +255,18 @@ struct cutter {
         a.name = place, a.extent = number_dim(s.extent(a.extent.number));
         return out;
     }
-    static std::vector<loop::axis> swept(const std::vector<loop::axis>& axes) {
-        std::vector<loop::axis> out;
-        for (const loop::axis& a : axes)
-            if (a.name != no_name) out.push_back(a);  // the unit row has none
-        return out;
+    /// i = hi * low + lo in the grid.
+    void split_axis(term_id& root, const loop::axis& a, std::int64_t low, std::vector<loop::axis>& sweeps, expr_id& index, std::vector<name_id>& values) {
+        loop::axis hi = a, lo = a;
+        const std::string name(f().text(a.name));
+        hi.name = new_name(f(), name, true), hi.extent = number_dim(a.extent.number / low);
+        lo.name = new_name(f(), name, true), lo.extent = number_dim(low);
+        expr_pool& x = f().exprs;
+        index = x.binary(binary_op::add, x.binary(binary_op::multiply, x.name(hi.name), x.integer(low)), x.name(lo.name));
+        shifted_copy copy(f(), a.name, index);
+        root = copy.of(root);
+        for (name_id& v : values) v = copy.value(v);
+        sweeps.push_back(hi), sweeps.push_back(lo);
     }
     /// A map over one operand with the statements of the root that these stores need.
     term_id branch(const term& root, term_id operand, const std::vector<store>& stores) {

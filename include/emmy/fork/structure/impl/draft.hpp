@@ -5,6 +5,7 @@
 #include <emmy/fork/structure/kernel_set.hpp>
 #include <emmy/loop/impl/written.hpp>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,11 +44,34 @@ inline std::vector<name_id> buffers_read(const forest& f) {
     return out;
 }
 
+/// Every index under what is known of its axes: shifted coordinates become what they are.
+inline void simplify(forest& f) {
+    loop::normal::ranges known;
+    std::map<name_id, dim> extents;
+    const auto axis = [&](const loop::axis& a) {
+        if (a.name == no_name) return;
+        const auto [at, fresh] = extents.emplace(a.name, a.extent);
+        if (a.extent.kind == dim::form::number && (fresh || same_extent(at->second, a.extent))) known.axis(a.name, a.extent.number, 0);
+        else known.unknown_axis(a.name, 0);
+    };
+    for (const loop::axis& a : f.free) axis(a);
+    for (const store& s : f.stores)
+        for (const loop::axis& a : s.sweeps) axis(a);
+    for (const term& t : f.terms) axis(t.axis);
+    loop::normal::simplifier simple(f.exprs, known);
+    for (term& t : f.terms)
+        for (pure& s : t.body)
+            for (expr_id& e : s.index) e = simple.simplify(e);
+    for (store& s : f.stores)
+        for (expr_id& e : s.index) e = simple.simplify(e);
+}
+
 /// The forest of a draft alone, normal: it reads workspaces first, then the parent's inputs in the parent's order; it writes outputs in
 /// the parent's order, then workspaces.
 inline forest minted(const workbench& w, const draft& d) {
     forest out = below(w.f, d.root);
     out.free = d.free, out.stores = d.stores, out.kernel_name = d.name;
+    simplify(out);
     fold::closed::normalise(out);
     const std::vector<name_id> read = buffers_read(out);
     std::vector<loop::buffer> inputs, outputs;

@@ -35,25 +35,89 @@ struct squeeze {
     }
 };
 
+/// How the cone of a term reads one coordinate.
+struct axis_use {
+    std::int64_t over = 0;                ///< common divisor of i / d; 0: none
+    std::vector<std::int64_t> modulo{};   ///< of i % c
+    bool bare = false;
+};
+inline void add_uses(const forest& f, expr_id e, name_id axis, axis_use& out) {
+    const expr& x = f.exprs[e];
+    switch (x.kind) {
+        case expr_kind::name: out.bare = out.bare || x.name == axis; return;
+        case expr_kind::binary: {
+            const expr& a = f.exprs[x.a];
+            const expr& b = f.exprs[x.b];
+            if (a.kind == expr_kind::name && a.name == axis && b.kind == expr_kind::integer && b.integer > 0) {
+                if (x.op == binary_op::divide || x.op == binary_op::floor_divide) return void(out.over = std::gcd(out.over, b.integer));
+                if (x.op == binary_op::remainder) return add_once(out.modulo, b.integer);
+            }
+            return add_uses(f, x.a, axis, out), add_uses(f, x.b, axis, out);
+        }
+        case expr_kind::ternary: return add_uses(f, x.a, axis, out), add_uses(f, x.b, axis, out), add_uses(f, x.c, axis, out);
+        case expr_kind::cast: return add_uses(f, x.a, axis, out);
+        case expr_kind::call:
+            for (const expr_id a : f.exprs.args(x)) add_uses(f, a, axis, out);
+            return;
+        default: return;
+    }
+}
+inline void add_uses(const forest& f, term_id id, name_id axis, axis_use& out, std::set<term_id>& seen) {
+    const term& t = f[id];
+    if (t.axis.name == axis || !holds(t.free, axis) || !seen.insert(id).second) return;
+    for (const pure& s : t.body)
+        for (const expr_id e : s.index) add_uses(f, e, axis, out);
+    for (const term_id o : t.operands) add_uses(f, o, axis, out, seen);
+}
+
+/// The low extent of the two axes that a grid axis is best split into: operands of one product-sum read it as i / f and as i % f, or whole. 0: none.
+inline std::int64_t grid_split(const forest& f, term_id root, const loop::axis& a) {
+    if (a.extent.kind != dim::form::number) return 0;
+    std::set<term_id> seen{root};
+    for (std::vector<term_id> todo{root}; !todo.empty();) {
+        const term_id id = todo.back();
+        todo.pop_back();
+        const term& t = f[id];
+        for (const term_id o : t.operands)
+            if (seen.insert(o).second) todo.push_back(o);
+        if (t.is_map() || t.free.size() < 2 || !holds(t.free, a.name) || !(t.twist != fold::closed::recipe::none || fold::closed::as_contraction(f, id))) continue;
+        axis_use all;
+        bool high = false, low = false;
+        for (const term_id o : t.operands) {
+            axis_use use;
+            std::set<term_id> inside;
+            add_uses(f, o, a.name, use, inside);
+            high = high || (use.over > 0 && use.modulo.empty() && !use.bare);
+            low = low || !use.modulo.empty() || use.bare;
+            all.over = std::gcd(all.over, use.over), all.bare = all.bare || use.bare;
+            for (const std::int64_t c : use.modulo) add_once(all.modulo, c);
+        }
+        if (high && low && all.over > 1 && a.extent.number % all.over == 0 && all.over < a.extent.number && (all.modulo.empty() || all.modulo == std::vector<std::int64_t>{all.over}))
+            return all.over;
+    }
+    return 0;
+}
+
 /// How a value of a term reads one coordinate.
 class coordinate_uses {
 public:
     coordinate_uses(const forest& f, name_id axis) : f_(f), axis_(axis) {}
 
     squeeze of(term_id id, name_id value, const dim& extent) {
-        seen_.clear(), over_ = 0, modulo_ = 0, other_ = false;
+        seen_.clear(), use_ = {};
         if (extent.kind != dim::form::number) return {};
         read(id, value);
-        if (other_ || over_ < 2) return {};
-        if (modulo_ == 0) return {over_, 0};
-        if (over_ % modulo_ == 0 && extent.number % over_ == 0 && over_ > modulo_) return {over_, modulo_};
+        if (use_.bare || use_.over < 2 || use_.modulo.size() > 1) return {};
+        if (use_.modulo.empty()) return {use_.over, 0};
+        const std::int64_t c = use_.modulo[0];
+        if (use_.over % c == 0 && extent.number % use_.over == 0 && use_.over > c) return {use_.over, c};
         return {};
     }
 
 private:
     void read(term_id id, name_id value) {
         const term& t = f_[id];
-        if (other_ || t.axis.name == axis_ || !holds(t.free, axis_)) return;
+        if (t.axis.name == axis_ || !holds(t.free, axis_)) return;
         for (const auto& s : t.states)
             if (s.name == value || t.twist != fold::closed::recipe::none) inside(id, s.contribution);
         if (t.is_map()) inside(id, value);
@@ -63,43 +127,18 @@ private:
         for (const pure& s : t.body)
             if (s.name == value) {
                 if (!seen_.emplace(id, value).second) return;
-                for (const expr_id e : s.index) expression(e);
+                for (const expr_id e : s.index) add_uses(f_, e, axis_, use_);
                 for (const name_id r : f_.reads(s)) inside(id, r);
                 return;
             }
         for (const term_id o : t.operands)
             if (const std::vector<name_id> shown = f_.components(f_[o]); holds(shown, value)) return read(o, value);
     }
-    void expression(expr_id e) {
-        const expr& x = f_.exprs[e];
-        switch (x.kind) {
-            case expr_kind::name: other_ = other_ || x.name == axis_; return;
-            case expr_kind::binary: {
-                const expr& a = f_.exprs[x.a];
-                const expr& b = f_.exprs[x.b];
-                if (a.kind == expr_kind::name && a.name == axis_ && b.kind == expr_kind::integer && b.integer > 0) {
-                    if (x.op == binary_op::divide || x.op == binary_op::floor_divide) return void(over_ = std::gcd(over_, b.integer));
-                    if (x.op == binary_op::remainder) {
-                        other_ = other_ || (modulo_ != 0 && modulo_ != b.integer);
-                        return void(modulo_ = b.integer);
-                    }
-                }
-                return expression(x.a), expression(x.b);
-            }
-            case expr_kind::ternary: return expression(x.a), expression(x.b), expression(x.c);
-            case expr_kind::cast: return expression(x.a);
-            case expr_kind::call:
-                for (const expr_id a : f_.exprs.args(x)) expression(a);
-                return;
-            default: return;
-        }
-    }
 
     const forest& f_;
     name_id axis_;
     std::set<std::pair<term_id, name_id>> seen_{};
-    std::int64_t over_ = 0, modulo_ = 0;
-    bool other_ = false;
+    axis_use use_{};
 };
 
 }  // namespace emmy::fork::structure
