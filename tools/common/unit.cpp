@@ -1,8 +1,10 @@
 #include <common/cli.hpp>
 #include <common/unit.hpp>
 
+#include <emmy/core/file.hpp>
 #include <emmy/loop/fuse/fuse.hpp>
 #include <emmy/program/op_text.hpp>
+#include <emmy/program/wire.hpp>
 
 #include <algorithm>
 
@@ -63,6 +65,16 @@ result<std::vector<unit>> load_units(const common_options& options, const golden
     return out;
 }
 
+result<std::optional<program::graph>> read_program_file(const std::string& path) {
+    EMMY_TRY(bytes, read_file(path));
+    auto document = json::document::parse(bytes, path);
+    if (!document) return refuse(document.error());
+    if (document->root().find("compute_cap")) return std::optional<program::graph>();
+    auto graph = program::read_program(document->root());
+    if (!graph) return refuse(std::move(graph).error().in_file(path));
+    return std::optional(std::move(*graph));
+}
+
 result<unit_run> run_unit(device::worker_device& worker, const unit& what, const plan::executable& plan, const unit_run_options& how) {
     unit_run out;
     EMMY_TRY(at, plan::bind(plan, what.sizes(), how.team));
@@ -71,7 +83,7 @@ result<unit_run> run_unit(device::worker_device& worker, const unit& what, const
     if (what.lowered) {
         std::vector<std::vector<double>> wanted;
         EMMY_TRY(given, plan::program_bytes(*what.traced, *what.lowered, plan, at, how.seed, &wanted));
-        EMMY_TRY(verdict, plan::check_once(worker, plan, at, given, wanted, options));
+        EMMY_TRY(verdict, plan::check_once(worker, plan, at, given, wanted, options, &out.arena));
         out.wrong = std::move(verdict.wrong), out.reference = std::move(verdict.reference);
     } else {
         const subject& one = what.whole ? *what.whole : what.kernels.front();
@@ -89,6 +101,7 @@ result<unit_run> run_unit(device::worker_device& worker, const unit& what, const
             out.wrong = std::move(verdict.wrong), out.reference += "; " + verdict.reference;
         }
         if (out.wrong.empty()) out.wrong = answer.check(arena);
+        out.arena = std::move(arena);
     }
     out.at = std::move(at);
     return out;

@@ -27,11 +27,15 @@ result<unit> unit_of_program(std::string name, program::graph graph, const commo
 /// As load_subjects, but that --op may be a program of several kernels.
 result<std::vector<unit>> load_units(const common_options& options, const golden::card_id& card);
 
+/// A program of one file; nothing when the file is a golden document. Errors (input): neither.
+result<std::optional<program::graph>> read_program_file(const std::string& path);
+
 /// How one run of a unit's plan came out.
 struct unit_run {
     plan::binding at;
     std::string wrong;       ///< empty: right
     std::string reference;   ///< what it was compared with
+    device::tensor_arena arena;  ///< as the run left it: to be measured
 };
 struct unit_run_options {
     std::uint64_t seed = 1;

@@ -11,19 +11,41 @@ namespace {
 
 constexpr std::string_view tool = "emmy-bench";
 
+/// What is benched: of --op, --golden and --realization, or of a file.
+result<std::vector<tools::unit>> load(bench::session& s) {
+    tools::common_options& common = s.asked.common;
+    const std::string& input = s.asked.input;
+    if (input.empty()) return tools::load_units(common, s.card);
+    if (!common.op.empty() || !common.golden.empty()) return refuse(fault_kind::user, "found a file beside --op or --golden, expected one of them", input);
+    EMMY_TRY(program, tools::read_program_file(input));
+    if (!program) {
+        common.golden = input;
+        return tools::load_units(common, s.card);
+    }
+    if (!common.realization.empty()) return refuse(fault_kind::user, "found --realization beside a program file, expected a golden file", "--realization");
+    auto one = tools::unit_of_program(input, std::move(*program), common);
+    if (!one) return refuse(std::move(one).error().in_file(input));
+    std::vector<tools::unit> out;
+    out.push_back(std::move(*one));
+    return out;
+}
+
 int bench_all(bench::settings asked, bool ab) {
     auto s = bench::session::open(std::move(asked));
     if (!s) return tools::report(tool, s.error());
     const tools::common_options& common = s->asked.common;
     if (ab)
         if (auto rows = s->ab_rows(); !rows) return tools::report(tool, rows.error());
-    auto subjects = tools::load_subjects(common, s->card);
-    if (!subjects) return tools::report(tool, subjects.error());
+    auto units = load(*s);
+    if (!units) return tools::report(tool, units.error());
+    std::size_t kernels = 0;
+    for (const tools::unit& u : *units) kernels += u.kernels.size();
     if (!s->prior.refused.empty()) tools::note(tool, s->prior.refused);  // quiet or not
     if (!common.quiet)
         for (const std::string& n : s->notes) tools::note(tool, n);
 
     std::vector<bench::bench_result> results;
+    std::vector<bench::program_result> programs;
     // A person sees each kernel when it is done; a machine's document and a file are written whole.
     const bool as_it_goes = (common.out.empty() || common.out == "-") && (common.format == tools::format::table || common.format == tools::format::md);
     if (!common.quiet)  // a machine's document stands alone on stdout
@@ -31,42 +53,52 @@ int bench_all(bench::settings asked, bool ab) {
             std::fprintf(as_it_goes ? stdout : stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
             std::fflush(as_it_goes ? stdout : stderr);
         };
-    s->asked.several = subjects->size() > 1;
+    s->asked.several = kernels > 1;
     if (s->asked.several && !s->asked.golden_data.empty())
-        return tools::report(tool, fault(fault_kind::user, "found " + std::to_string(subjects->size()) + " kernels to replay one snapshot for, expected one (--op or --realization)", "--golden-data"));
-    bool finding = false, none = true;
-    for (tools::subject& what : *subjects) {
-        tools::progress bar(common, 1, what.name);
-        bench::runner one(*s);
-        double best = 0;
-        one.expected = [&](std::size_t rows) { bar.expect(rows); };
-        one.finished = [&](const bench::bench_row& row) {
-            if (row.believed() && (best == 0 || row.time.median < best)) best = row.time.median;
-            bar.finished(row.label + " " + evidence::knobs_text(row.record_knobs.empty() ? row.asked : row.record_knobs),
-                row.believed() ? std::string(name(row.status)) + " " + bench::fixed(row.time.median, 2) + " us" : std::string(name(row.status)), best > 0 ? bench::fixed(best, 2) + " us" : "");
-        };
-        auto done = one.run(std::move(what), ab);
-        bar.close();
-        if (!done) return tools::report(tool, done.error());
-        finding = finding || done->finding();
-        none = none && !done->refused.empty() && done->interpreted.empty();
-        if (!common.dump.empty())
-            if (auto dumped = bench::dump(*s, *done); !dumped) return tools::report(tool, dumped.error());
-        if (as_it_goes) {
-            std::string text = results.empty() ? s->host().card + "\n" : std::string();
-            text += bench::people(*s, *done, common.format);
-            if (auto written = tools::emit(common, text); !written) return tools::report(tool, written.error());
+        return tools::report(tool, fault(fault_kind::user, "found " + std::to_string(kernels) + " kernels to replay one snapshot for, expected one (--op or --realization)", "--golden-data"));
+    bool finding = false, none = kernels > 0;
+    for (const tools::unit& u : *units) {
+        for (const tools::subject& what : u.kernels) {
+            tools::progress bar(common, 1, what.name);
+            bench::runner one(*s);
+            double best = 0;
+            one.expected = [&](std::size_t rows) { bar.expect(rows); };
+            one.finished = [&](const bench::bench_row& row) {
+                if (row.believed() && (best == 0 || row.time.median < best)) best = row.time.median;
+                bar.finished(row.label + " " + evidence::knobs_text(row.record_knobs.empty() ? row.asked : row.record_knobs),
+                    row.believed() ? std::string(name(row.status)) + " " + bench::fixed(row.time.median, 2) + " us" : std::string(name(row.status)), best > 0 ? bench::fixed(best, 2) + " us" : "");
+            };
+            auto done = one.run(what, ab);
+            bar.close();
+            if (!done) return tools::report(tool, done.error());
+            finding = finding || done->finding();
+            none = none && !done->refused.empty() && done->interpreted.empty();
+            if (!common.dump.empty())
+                if (auto dumped = bench::dump(*s, *done); !dumped) return tools::report(tool, dumped.error());
+            if (as_it_goes) {
+                std::string text = results.empty() ? s->host().card + "\n" : std::string();
+                text += bench::people(*s, *done, common.format);
+                if (auto written = tools::emit(common, text); !written) return tools::report(tool, written.error());
+            }
+            results.push_back(std::move(*done));
         }
-        results.push_back(std::move(*done));
+        if (u.kernels.size() < 2) continue;
+        auto whole = bench::bench_program(*s, u, std::span(results).last(u.kernels.size()));
+        if (!whole) return tools::report(tool, whole.error());
+        finding = finding || whole->finding();
+        if (as_it_goes)
+            if (auto written = tools::emit(common, bench::people(*whole)); !written) return tools::report(tool, written.error());
+        programs.push_back(std::move(*whole));
     }
     std::string text;
     if (as_it_goes) return none ? tools::exit_device : finding ? tools::exit_finding : tools::exit_fine;
     switch (common.format) {
-        case tools::format::json: text = bench::machines(*s, results); break;
+        case tools::format::json: text = bench::machines(*s, results, programs); break;
         case tools::format::csv: text = bench::lines(results); break;
         default:
             text = s->host().card + "\n";
             for (const bench::bench_result& r : results) text += bench::people(*s, r, common.format);
+            for (const bench::program_result& p : programs) text += bench::people(p);
     }
     if (auto written = tools::emit(common, text); !written) return tools::report(tool, written.error());
     if (none) return tools::exit_device;
@@ -83,6 +115,7 @@ int main(int argc, char** argv) {
     const auto add = [&](tools::verb& v) -> tools::verb& {
         asked.prior.add_to(v);
         return v
+            .positional("FILE", asked.input, "A traced program, or a golden file", false)
             .common(tools::takes::db | tools::takes::device | tools::takes::input | tools::takes::pin | tools::takes::output | tools::takes::dump | tools::takes::progress | tools::takes::seed, asked.common)
             .flag("--no-record", no_record, "Record nothing")
             .flag("--no-reference", no_reference, "Do not time OpenBLAS or a copy beside the pick")

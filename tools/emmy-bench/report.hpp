@@ -1,5 +1,5 @@
 #pragma once
-#include <emmy-bench/bench.hpp>
+#include <emmy-bench/whole.hpp>
 
 #include <common/dump.hpp>
 #include <common/table.hpp>
@@ -90,6 +90,14 @@ inline std::string people(const session& s, const bench_result& r, tools::format
     return out;
 }
 
+inline std::string people(const program_result& p) {
+    std::string out = p.name + ": " + std::to_string(p.kernels.size()) + " kernels\n";
+    if (!p.problem.empty()) return out + "  did not run: " + p.problem + "\n";
+    if (!p.wrong.empty()) return out + "  wrong answer: " + p.wrong + "\n";
+    if (p.time) out += "  whole        " + fixed(p.time->median, 2) + " us +- " + fixed(p.time->spread() * 100, 1) + "%" + (p.sum_us > 0 ? ", its kernels alone " + fixed(p.sum_us, 2) + " us together" : "") + ", workspaces " + bytes_text(p.arena_bytes) + "\n";
+    return out + "  checked by   " + p.checked_by + "\n";
+}
+
 inline void write_knobs(json::writer& w, const store::knob_list& knobs) {
     w.begin_object();
     for (const auto& [key, value] : knobs) w.key(key).string(value);
@@ -166,7 +174,7 @@ inline void write_result(json::writer& w, const bench_result& r) {
 }
 
 /// For machines, schema emmy.bench/1. One kernel: its fields beside the head; several: under "results".
-inline std::string machines(const session& s, const std::vector<bench_result>& results) {
+inline std::string machines(const session& s, const std::vector<bench_result>& results, const std::vector<program_result>& programs) {
     std::string out;
     json::writer w(out);
     w.begin_object().key("schema").string("emmy.bench/1").key("producer").string(producer()).key("card").string(s.host().card);
@@ -177,6 +185,21 @@ inline std::string machines(const session& s, const std::vector<bench_result>& r
     } else {
         w.key("results").begin_array();
         for (const bench_result& r : results) w.begin_object(), write_result(w, r), w.end_object();
+        w.end_array();
+    }
+    if (!programs.empty()) {
+        w.key("programs").begin_array();
+        for (const program_result& p : programs) {
+            w.begin_object().key("name").string(p.name).key("kernels").begin_array();
+            for (const std::string& k : p.kernels) w.string(k);
+            w.end_array().key("us");
+            p.time ? w.real(p.time->median) : w.null();
+            w.key("kernels_us");
+            p.sum_us > 0 ? w.real(p.sum_us) : w.null();
+            w.key("workspace_bytes").integer(static_cast<std::int64_t>(p.arena_bytes));
+            p.finding() ? w.key("error").string(p.problem.empty() ? "wrong answer: " + p.wrong : p.problem) : w.key("checked_by").string(p.checked_by);
+            w.end_object();
+        }
         w.end_array();
     }
     w.end_object();

@@ -41,16 +41,7 @@ struct named_program {
     program::graph graph;
 };
 
-/// A program of one file; nothing when the file is a golden document.
-inline result<std::optional<program::graph>> read_program_file(const std::string& path) {
-    EMMY_TRY(bytes, read_file(path));
-    auto document = json::document::parse(bytes, path);
-    if (!document) return refuse(document.error());
-    if (document->root().find("compute_cap")) return std::optional<program::graph>();
-    auto graph = program::read_program(document->root());
-    if (!graph) return refuse(std::move(graph).error().in_file(path));
-    return std::optional(std::move(*graph));
-}
+using tools::read_program_file;
 
 inline result<std::vector<named_program>> load_programs(const settings& asked, const golden::card_id& card, const std::optional<program::graph>& file_program) {
     std::vector<named_program> out;

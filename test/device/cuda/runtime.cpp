@@ -2,6 +2,8 @@
 #define BOOST_TEST_MODULE device_cuda
 #include <boost/test/included/unit_test.hpp>  // the whole of it: this executable is carried to machines that have no Boost
 
+#include "card.hpp"
+
 #include <emmy/core/numeric.hpp>
 #include <emmy/device/cuda/blas.hpp>
 #include <emmy/device/cuda/compiler.hpp>
@@ -17,29 +19,11 @@
 
 using namespace emmy;
 using namespace emmy::device;
+using namespace emmy::test;
 
 namespace {
 
-/// The card, or nothing with the reason printed.
-const cuda::context* the_card() {
-    static const auto card = cuda::context::open();
-    if (card) return &*card;
-    static const bool said = (std::printf("skipped: %s\n", card.error().line().c_str()), true);
-    (void)said;
-    return nullptr;
-}
-
 constexpr const char* axpy = "extern \"C\" __global__ void axpy(const float* x, float* y, float a, int n) { const int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = a * x[i] + y[i]; }";
-
-capability target(const cuda::context& card) {
-    const auto cc = card.identify().compute_cap;
-    return {static_cast<std::uint16_t>(cc[0]), static_cast<std::uint16_t>(cc[1])};
-}
-
-template <class T>
-std::span<const std::byte> bytes_of(const std::vector<T>& v) { return std::as_bytes(std::span(v)); }
-template <class T>
-std::span<std::byte> writable(std::vector<T>& v) { return std::as_writable_bytes(std::span(v)); }
 
 /// Values and their addresses, as a launch wants them.
 struct axpy_arguments {

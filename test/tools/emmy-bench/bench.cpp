@@ -106,7 +106,7 @@ BOOST_FIXTURE_TEST_CASE(machine_format_has_the_fields_of_the_schema, place) {
     s.asked.ab = {"FAST_MATH=true", "WORK=t7777"};
     const bench::bench_result done = run(s, true);
     BOOST_CHECK(done.finding());
-    const std::string text = bench::machines(s, {done});
+    const std::string text = bench::machines(s, {done}, {});
     const auto doc = json::document::parse(text);
     BOOST_REQUIRE_MESSAGE(doc, (doc ? "" : doc.error().line()));
     const json::value& root = doc->root();

@@ -71,6 +71,17 @@ struct launch_step {
     std::span<void* const> arguments;
 };
 
+/// How a box of a tensor is copied (9.0). Innermost dimension first.
+struct tensor_box {
+    device_pointer base = 0;
+    dtype type = dtype::f16;
+    int dimensions = 2;
+    std::uint64_t size[5] = {};    ///< elements
+    std::uint64_t stride[5] = {};  ///< bytes; [0] is the element's
+    std::uint32_t box[5] = {};     ///< elements, at most 256
+    int swizzle = 0;               ///< bytes: 0, 32, 64, 128
+};
+
 /// Launches recorded once, replayed at the cost of one call.
 struct graph {
     handle executable;
@@ -98,6 +109,9 @@ public:
 
     /// Loads machine code and finds one kernel in it; allows it all of a block's shared memory when it asks for more than the default. Errors (device_limit): it does not load here.
     EMMY_DECL result<cuda::function> load(const std::string& cubin, const std::string& entry, std::uint32_t dynamic_shared_bytes = 0) const;
+
+    /// The map of a box in device memory, for kernels that take a pointer to it. Errors (device_limit): no such map (alignment, sizes).
+    EMMY_DECL result<memory> make_tensor_map(const tensor_box& box) const;
 
     EMMY_DECL result<handle> make_stream() const;
     EMMY_DECL result<handle> make_event() const;

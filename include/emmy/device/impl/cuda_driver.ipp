@@ -146,6 +146,22 @@ EMMY_DECL result<cuda::function> context::load(const std::string& cubin, const s
     return out;
 }
 
+EMMY_DECL result<memory> context::make_tensor_map(const tensor_box& box) const {
+    // What the driver calls the types of elements of 1, 2 and 4 bytes; floating ones decide how zeros outside look, which is the same.
+    constexpr int u8 = 0, u16 = 1, u32 = 2, f16 = 6, f32 = 7, bf16 = 9;
+    const auto bytes = byte_size(box.type);
+    const int type = box.type == dtype::f16 ? f16 : box.type == dtype::bf16 ? bf16 : box.type == dtype::f32 ? f32 : bytes == 1 ? u8 : bytes == 2 ? u16 : u32;
+    const int swizzle = box.swizzle == 128 ? 3 : box.swizzle == 64 ? 2 : box.swizzle == 32 ? 1 : 0;
+    constexpr std::uint32_t steps[5] = {1, 1, 1, 1, 1};
+    constexpr int promote_128_bytes = 2;
+    alignas(64) std::byte map[128];
+    if (const auto code = state_->call->encode_map(map, type, static_cast<std::uint32_t>(box.dimensions), reinterpret_cast<void*>(box.base), box.size, box.stride + 1, box.box, steps, 0, swizzle, promote_128_bytes, 0); code != 0)
+        return detail::failed(*state_->call, code, "describe a box of " + std::to_string(box.dimensions) + " dimensions", fault_kind::device_limit);
+    EMMY_TRY(out, allocate(sizeof map));
+    EMMY_CHECK_OK(upload(out.address(), map));
+    return std::move(out);
+}
+
 EMMY_DECL result<handle> context::make_stream() const {
     void* made = nullptr;
     if (const auto code = state_->call->stream_create(&made, 1 /* independent of the default stream */); code != 0) return detail::failed(*state_->call, code, "make a stream");

@@ -71,6 +71,7 @@ constexpr int function_most_threads = 0, function_shared = 1, function_local = 3
     X(graph_destroy, "cuGraphDestroy", (void*))                                                                   \
     X(graph_exec_destroy, "cuGraphExecDestroy", (void*))                                                          \
     X(graph_launch, "cuGraphLaunch", (void*, void*))                                                              \
+    X(encode_map, "cuTensorMapEncodeTiled", (void*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*, const std::uint32_t*, const std::uint32_t*, int, int, int, int)) \
     X(error_name, "cuGetErrorName", (status, const char**))                                                       \
     X(error_text, "cuGetErrorString", (status, const char**))
 

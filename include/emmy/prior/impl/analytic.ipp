@@ -11,6 +11,7 @@ EMMY_DECL std::optional<evidence::predicted> analytic::best(const evidence::sche
     const evidence::cpu_options* options = fork.options ? fork.options->as_cpu() : nullptr;
     if (!options || options->rows().empty()) return {};
     const fork::cpu_schedules& schedules = options->schedules();
+    if (schedules.facts().form == fork::cpu_form::ordered) return {};  // no tree to estimate by
     const cpu_estimate estimate(schedules, machine_, model_.cpu, fork.bindings);
     std::optional<evidence::predicted> out;
     for (const fork::cpu_row& row : options->rows()) {
@@ -24,7 +25,7 @@ EMMY_DECL std::optional<evidence::predicted> analytic::best(const evidence::sche
 
 EMMY_DECL std::optional<double> analytic::kernel_us(const loop::kernel& k, const store::binding_list& sizes) const {
     const auto schedules = fork::cpu_schedules::make(k, machine_.target);
-    if (!schedules) return {};
+    if (!schedules || schedules->facts().form == fork::cpu_form::ordered) return {};
     return cpu_estimate(*schedules, machine_, model_.cpu, sizes).least_us();
 }
 
