@@ -148,6 +148,8 @@ private:
     // emulated_matrices.hpp
     std::uint64_t matrix_move(const std::uint64_t* a, bool load, int line);
     void multiply(const std::uint64_t* a, int line);
+    bool last_of_group(exchange& e);
+    void apart(const exchange& e, const char* what, int line);
     void group_multiply(const std::uint64_t* a, int line);
     void group_execute(group_work& w);
     void group_wait(std::size_t left, int line);

@@ -74,6 +74,24 @@ inline std::vector<std::pair<std::uint32_t, std::uint32_t>> cluster::operand_byt
     return out;
 }
 
+/// A warp group meets: false for all but its last thread to come, which goes on while the others are woken.
+inline bool cluster::last_of_group(exchange& e) {
+    if (++e.come < 128) {
+        wait("the other threads of its warp group (wgmma)");
+        return false;
+    }
+    e.come = 0;
+    const std::size_t first = group() * 128;
+    for (std::size_t other = first; other < first + 128 && other < threads_.size(); ++other)
+        if (other != current_) wake(other);
+    return true;
+}
+/// A thread whose group is elsewhere: it will not go on.
+inline void cluster::apart(const exchange& e, const char* what, int line) {
+    find(defect::barrier_misuse, std::string("threads of one warp group ") + what, line);
+    wait("threads of its warp group that are elsewhere, at line " + std::to_string(e.line));
+}
+
 /// kind, accumulators, A (descriptor or registers), B (descriptor), flags. Complete when the 128 threads of the group have come with it.
 inline void cluster::group_multiply(const std::uint64_t* a, int line) {
     exchange& e = group_exchanges_[group()];
@@ -92,19 +110,12 @@ inline void cluster::group_multiply(const std::uint64_t* a, int line) {
         w.held_a.assign(512, 0);
         for (int i = 0; i < 5; ++i) e.arguments[0][i] = a[i];
     } else if (e.line != line || e.arguments[0][0] != a[0] || e.arguments[0][3] != a[3] || e.arguments[0][4] != a[4] || (!w.kind.a_registers && e.arguments[0][2] != a[2])) {
-        find(defect::barrier_misuse, "threads of one warp group ask for different matrix products", line);
-        return wait("threads of its warp group that are elsewhere, at line " + std::to_string(e.line));
+        return apart(e, "ask for different matrix products", line);
     }
     w.c[t] = reinterpret_cast<float*>(a[1]);
     if (w.kind.a_registers) std::memcpy(&w.held_a[4 * t], reinterpret_cast<const std::uint32_t*>(a[2]), 16);
-    if (++e.come < 128) {
-        wait("the other threads of its warp group (wgmma)");
-        return;
-    }
-    e.come = 0;
+    if (!last_of_group(e)) return;
     const std::size_t first = group() * 128;
-    for (std::size_t other = first; other < first + 128 && other < threads_.size(); ++other)
-        if (other != current_) wake(other);
     if (!g.fenced) find(defect::group_misuse, "matrix products of a warp group without wgmma_fence before them", line);
     // What they read, by what the first thread of each warp knows.
     const int bytes = w.kind.bytes(), steps = w.kind.k();
@@ -169,17 +180,10 @@ inline void cluster::group_wait(std::size_t left, int line) {
     group_state& g = groups_[group()];
     if (e.come == 0) e.line = line, e.arguments[0][0] = left;
     else if (e.line != line || e.arguments[0][0] != left) {
-        find(defect::barrier_misuse, "threads of one warp group commit or wait at different places", line);
-        return wait("threads of its warp group that are elsewhere, at line " + std::to_string(e.line));
+        return apart(e, "commit or wait at different places", line);
     }
-    if (++e.come < 128) {
-        wait("the other threads of its warp group (wgmma)");
-        return;
-    }
-    e.come = 0;
+    if (!last_of_group(e)) return;
     const std::size_t first = group() * 128;
-    for (std::size_t other = first; other < first + 128 && other < threads_.size(); ++other)
-        if (other != current_) wake(other);
     if (left == ~std::size_t{0}) {
         g.groups.push_back(std::move(g.open));
         g.open.clear();
