@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What the README shows is run: every `emmy-…` command of its blocks ends with 0, every C++ block compiles.
+"""What a page shows is run: every `emmy-…` command of its blocks ends with 0 (or N, where the line says "# exit code N"), every C++ block compiles.
+Commands run in a folder that looks like the source tree and keeps what they write; one page's commands follow one another in it.
 
-usage: run.py SOURCE_DIR BIN_DIR
+usage: run.py SOURCE_DIR BIN_DIR [PAGE...]      (default: README.md)
 """
 import os
 import pathlib
@@ -10,8 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-source, tools = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-text = (source / "README.md").read_text()
+source, tools = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+text = "".join((source / page).read_text() for page in sys.argv[3:] or ["README.md"])
 passed = failed = 0
 
 
@@ -25,6 +26,10 @@ def tell(ok, what, detail=""):
 with tempfile.TemporaryDirectory() as place:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("EMMY_")}
     environment |= {"PATH": f"{tools}:{os.environ['PATH']}", "EMMY_DB": f"{place}/store", "EMMY_CACHE_DIR": f"{place}/cache", "HOME": place}
+    work = pathlib.Path(place) / "work"
+    work.mkdir()
+    for entry in source.iterdir():
+        (work / entry.name).symlink_to(entry)
     for language, block in re.findall(r"```(\w+)\n(.*?)```", text, re.S):
         if language == "cpp":
             unit = pathlib.Path(place) / "block.cpp"
@@ -36,7 +41,8 @@ with tempfile.TemporaryDirectory() as place:
             command = line.removeprefix("$ ")
             if not command.startswith("emmy-") or (language == "console" and not line.startswith("$ ")):
                 continue
-            done = subprocess.run(["bash", "-c", command], cwd=source, env=environment, capture_output=True, text=True)
-            tell(done.returncode == 0, f"{command} (exit {done.returncode})", done.stdout + done.stderr)
+            done = subprocess.run(["bash", "-c", command], cwd=work, env=environment, capture_output=True, text=True)
+            wanted = re.search(r"# exit code (\d+)", command)
+            tell(done.returncode == (int(wanted[1]) if wanted else 0), f"{command} (exit {done.returncode})", done.stdout + done.stderr)
 print(f"{passed} passed, {failed} failed")
 sys.exit(1 if failed or passed == 0 else 0)
