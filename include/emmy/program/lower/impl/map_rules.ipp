@@ -78,25 +78,54 @@ struct rewriter {
         become_map(n, w.input(n, 0), std::move(coordinates));
         return {};
     }
-    /// coordinate_j = flat / stride_j % extent_j, without the remainder on the outermost axis.
+    /// coordinate_j = flat / stride_j % extent_j, without the remainder on the outermost axis; axis runs of equal size apart where a size is
+    /// symbolic, so that a symbol is no stride of what it does not stride ([8, s, 4] to [2, 4, s, 4]).
     result<void> reshape(node_id n) {
         const node_id x = w.input(n, 0);
         const std::vector<dim> from = w.sizes(x), to = w.sizes(n);
         std::vector<expr_id> coordinates = identity(from.size());
-        if (!w.same_shape(w.shape(x), w.shape(n))) {
-            expr_id flat = c.number(0), stride = c.number(1);
-            std::vector<expr_id> strides(to.size());
-            for (std::size_t i = to.size(); i-- > 0;) strides[i] = stride, stride = c.multiply(c.extent(to[i]), stride);
-            for (std::size_t i = 0; i < to.size(); ++i) flat = c.add(flat, c.multiply(c.at(i), strides[i]));
-            stride = c.number(1);
-            for (std::size_t j = from.size(); j-- > 0;) {
-                coordinates[j] = c.divide(flat, stride);
-                if (j > 0) coordinates[j] = c.remainder(coordinates[j], c.extent(from[j]));
-                stride = c.multiply(c.extent(from[j]), stride);
+        const bool apart = !all_numbers(from) || !all_numbers(to);
+        if (!w.same_shape(w.shape(x), w.shape(n)))
+            for (const axis_runs& r : runs_of(from, to, apart)) {
+                expr_id flat = c.number(0), stride = c.number(1);
+                std::vector<expr_id> strides(to.size());
+                for (std::size_t i = r.to.first + r.to.count; i-- > r.to.first;) strides[i] = stride, stride = c.multiply(c.extent(to[i]), stride);
+                for (std::size_t i = r.to.first; i < r.to.first + r.to.count; ++i)
+                    if (!apart || !(to[i] == number_dim(1))) flat = c.add(flat, c.multiply(c.at(i), strides[i]));
+                stride = c.number(1);
+                for (std::size_t j = r.from.first + r.from.count; j-- > r.from.first;) {
+                    coordinates[j] = c.divide(flat, stride);
+                    if (j > r.from.first) coordinates[j] = c.remainder(coordinates[j], c.extent(from[j]));
+                    stride = c.multiply(c.extent(from[j]), stride);
+                }
             }
-        }
         become_map(n, x, std::move(coordinates));
         return {};
+    }
+    struct axis_runs {
+        range from, to;
+    };
+    static bool all_numbers(std::span<const dim> s) {
+        return std::all_of(s.begin(), s.end(), [](const dim& d) { return d.kind == dim::form::number; });
+    }
+    /// The shortest runs of axes, side by side, that hold equally many elements; one of all axes when they shall not be told apart.
+    std::vector<axis_runs> runs_of(std::span<const dim> from, std::span<const dim> to, bool apart) const {
+        const auto all = [](std::span<const dim> s) { return range{0, static_cast<std::uint32_t>(s.size())}; };
+        if (!apart) return {{all(from), all(to)}};
+        std::vector<axis_runs> out;
+        for (std::uint32_t i = 0, j = 0; i < from.size() || j < to.size();) {
+            axis_runs run{{i, 0}, {j, 0}};
+            extent a = 1, b = 1;
+            do {
+                const bool left = i < from.size() && (run.from.count == 0 || j == to.size() || (run.to.count > 0 && a.largest() <= b.largest()));
+                if (!left && j == to.size()) return {{all(from), all(to)}};
+                if (left) a = a * extent::of(w.g, from[i++]), ++run.from.count;
+                else b = b * extent::of(w.g, to[j++]), ++run.to.count;
+                if (a.bad() || b.bad()) return {{all(from), all(to)}};
+            } while (!(a == b));
+            out.push_back(run);
+        }
+        return out;
     }
     result<void> unsqueeze(node_id n) {
         const std::size_t rank = w.dims(n).size();
