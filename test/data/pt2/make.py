@@ -492,6 +492,15 @@ def constants_f32():
     return Constants(), (draw(3, 4), draw(2))
 
 
+@case
+def constant_arguments_f32():
+    """Arguments that are no tensors, as layers of model packages take them: None, a number, a flag."""
+    def fn(x, y, mask, times, twice):
+        out = (x + y) * times if mask is None else x
+        return out * 2 if twice else out
+    return Fn(fn), (draw(3, 4), draw(3, 4), None, 3, True)
+
+
 # --- refused
 
 @refused("topk")

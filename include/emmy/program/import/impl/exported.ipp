@@ -434,6 +434,11 @@ private:
                 made.what.kind = argument_kind::other;
                 if (const json::value* arg = one->item.find("arg"))
                     if (const json::value* name = arg->find("name")) made.what.text = name->text();
+                if (made.kind == "constant_input") {
+                    EMMY_TRY(name, need(one->item, in, "name"));
+                    EMMY_TRY(text, json::read_string(*name, in / "name"));
+                    made.what.text = text;
+                }
                 out_.inputs.push_back(std::move(made));
                 continue;
             }

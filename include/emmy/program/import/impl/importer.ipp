@@ -383,6 +383,10 @@ inline void importer::bind_inputs(const selection& chosen, const std::vector<std
     for (const graph_input& i : x.inputs) {
         const std::string_view name = i.what.text;
         if (i.role == input_role::other) {
+            if (i.kind == "constant_input" && !is_read(name)) {  // None, a number, a text: an argument, and part of the trace
+                ++position;
+                continue;
+            }
             if (is_read(name) || chosen.whole) refuse_call({.name = name, .target = i.kind}, {}, "found an input of this kind, expected tensors");
             continue;
         }
