@@ -177,7 +177,15 @@ EMMY_DECL void normalise(forest& f) {
                 for (name_id c : next.components(before[o]))
                     if (detail::has(again.read, c)) reached[o] = true, detail::add_once(again.taken[o], c);
         }
-        next.root = again.make(root)[0];
+        const std::vector<term_id> roots = again.make(root);
+        next.root = roots[0];
+        if (roots.size() > 1) {  // a root whose states parted: a map passes them on
+            term all;
+            all.operands = roots;
+            for (const term_id r : roots)
+                for (const name_id c : next.components(next[r])) all.results.push_back(c);
+            next.root = again.place(std::move(all));
+        }
         f = std::move(next);
         if (f.root == root && detail::same_terms(before, f.terms)) return;
     }
