@@ -24,9 +24,12 @@ import tempfile
 import warnings
 import zipfile
 
-import torch
-import torch.nn.functional as F
-from torch import nn
+try:
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
+except ImportError:
+    sys.exit("trace.py: needs PyTorch 2.6 or later (pip install torch); nothing else here does")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -227,7 +230,7 @@ class Post(nn.Module):
 def angles(positions, s):
     """cos and sin [1, rows, head] of the plain rotary embedding."""
     if positions.device.type == "meta":
-        return (torch.empty(1, len(positions), s.head),) * 2
+        return tuple(torch.empty(1, len(positions), s.head) for _ in range(2))  # two: one tensor twice is one argument to the exporter
     each = positions.float()[:, None] / s.theta ** (torch.arange(0, s.head, 2).float() / s.head)
     both = torch.cat((each, each), -1)[None]
     return both.cos(), both.sin()
@@ -257,9 +260,10 @@ def build(part, s, rows, batch=1, cache=0):
     """The module, its example inputs, and per input the axis that rows size, and the one that kept rows size (None: no such axis)."""
     dtype = getattr(torch, s.dtype)
     kept = (batch, s.groups, cache, s.head)
-    parts = build_cached(part, s, dtype, rows, batch, cache, kept)
-    if parts:
-        return parts
+    if part == "layer":
+        return build_layer(s, dtype, rows, batch, kept)
+    if part == "attention" and cache:
+        return Decode(s), tuple(torch.randn(shape, dtype=dtype) for shape in ((batch, s.heads, 1, s.head), kept, kept)), (None,) * 3, (None, 2, 2)
     if part == "attention":
         cos, sin = (t.to(dtype) for t in angles(torch.arange(rows), s))
         k, v = (torch.randn(rows, s.groups * s.head, dtype=dtype) for _ in range(2))
@@ -281,20 +285,15 @@ def build(part, s, rows, batch=1, cache=0):
     return module.to(dtype), inputs, (0,) * len(inputs), (None,) * len(inputs)
 
 
-def build_cached(part, s, dtype, rows, batch, cache, kept):
-    """build() of the parts that may have kept rows; None: not this part."""
-    if part == "layer":
-        cos, sin = (t.to(dtype) for t in angles(torch.arange(cache, cache + rows), s))
-        inputs = [torch.randn(batch, rows, s.hidden, dtype=dtype), (cos.expand(batch, -1, -1), sin.expand(batch, -1, -1))]
-        row_axes, kept_axes = [1, (1, 1)], [None, (None, None)]
-        if cache:
-            inputs.append((torch.randn(kept, dtype=dtype), torch.randn(kept, dtype=dtype)))
-            row_axes.append((None, None))
-            kept_axes.append((2, 2))
-        return Layer(s).to(dtype), tuple(inputs), tuple(row_axes), tuple(kept_axes)
-    if part == "attention" and cache:
-        return Decode(s), tuple(torch.randn(shape, dtype=dtype) for shape in ((batch, s.heads, 1, s.head), kept, kept)), (None,) * 3, (None, 2, 2)
-    return None
+def build_layer(s, dtype, rows, batch, kept):
+    cache = kept[2]
+    cos, sin = (t.to(dtype).expand(batch, -1, -1) for t in angles(torch.arange(cache, cache + rows), s))
+    inputs, row_axes, kept_axes = [torch.randn(batch, rows, s.hidden, dtype=dtype), (cos, sin)], [1, (1, 1)], [None, (None, None)]
+    if cache:
+        inputs.append((torch.randn(kept, dtype=dtype), torch.randn(kept, dtype=dtype)))
+        row_axes.append((None, None))
+        kept_axes.append((2, 2))
+    return Layer(s).to(dtype), tuple(inputs), tuple(row_axes), tuple(kept_axes)
 
 
 def symbolic(axes, dim):
