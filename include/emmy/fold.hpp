@@ -6,6 +6,7 @@
 #include <emmy/fold/kernel_form.hpp>
 #include <emmy/fold/lower_terms.hpp>
 #include <emmy/fold/order.hpp>
+#include <emmy/fold/seams.hpp>
 #include <emmy/fold/sites.hpp>
 #include <emmy/fold/stages.hpp>
 #include <emmy/fold/term.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 #include <emmy/core/dim_wire.hpp>
 #include <emmy/core/json.hpp>
+#include <emmy/fold/seams.hpp>
 #include <emmy/fold/sites.hpp>
-#include <emmy/fold/term.hpp>
 #include <emmy/loop/identity.hpp>
 
 #include <algorithm>

@@ -48,5 +48,4 @@ EMMY_DECL std::vector<term_id> kernel_roots(const forest& f);
 
 #ifdef EMMY_HEADER_ONLY
 #include <emmy/fold/impl/geometry.ipp>
-#include <emmy/fold/impl/term_seams.ipp>
 #endif

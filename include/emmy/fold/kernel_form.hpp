@@ -1,5 +1,5 @@
 #pragma once
-#include <emmy/fold/term.hpp>
+#include <emmy/fold/seams.hpp>
 
 /// A kernel as structural decisions hold it: what is run and the term that it stands for, side by side.
 namespace emmy::fold {

@@ -1,7 +1,7 @@
 // Every address that a routing row of the peer's files speaks of, looked up on the term of its parent, counted.
 #include "interop/loop/files.hpp"
 
-#include <emmy/fold/term.hpp>
+#include <emmy/fold/seams.hpp>
 #include <emmy/loop/wire.hpp>
 
 #include <cstdio>

@@ -2,7 +2,7 @@
 // Loop bodies written by hand, lifted to closed terms.
 #include <boost/test/unit_test.hpp>
 
-#include <emmy/fold/term.hpp>
+#include <emmy/fold/seams.hpp>
 #include <emmy/loop/wire.hpp>
 
 #include <string>

@@ -346,7 +346,6 @@ private:
         const std::vector<std::uint32_t> key = activation(id, at);
         if (const auto seen = folds_.find(key); seen != folds_.end()) return seen->second;
         const term& t = f[id];
-        if (!t.cells.empty()) return refuse(fault(fault_kind::device_limit, "no body for a carried state"));
         std::vector<node_id> out;
         if (is_one(t.axis.extent)) {
             lower_place inner = at;

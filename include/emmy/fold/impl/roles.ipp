@@ -36,7 +36,7 @@ inline term_id base_channel(const forest& f, const term& t, const state& s) {
 EMMY_DECL roles roles_of(const forest& f, term_id id) {
     const term& t = f[id];
     roles out;
-    if (t.is_map() || !t.cells.empty() || (t.twist != recipe::none && t.twist != recipe::softmax)) return out;
+    if (t.is_map() || (t.twist != recipe::none && t.twist != recipe::softmax)) return out;
     for (const state& s : t.states) {
         const term_id b = t.twist == recipe::none ? detail::channel(f, t, s) : detail::base_channel(f, t, s);
         if (b == no_term) continue;

@@ -65,9 +65,7 @@ EMMY_DECL term_id forest::add(term t) {
         for (name_id n : coordinates(s)) detail::add_once(t.free, n);
     for (term_id o : t.operands)
         for (name_id n : terms[o].free) detail::add_once(t.free, n);
-    std::erase_if(t.free, [&](name_id n) {
-        return n == t.axis.name || std::any_of(t.cells.begin(), t.cells.end(), [&](const loop::axis& c) { return c.name == n; });
-    });
+    std::erase(t.free, t.axis.name);
     std::sort(t.free.begin(), t.free.end());
     terms.push_back(std::move(t));
     return static_cast<term_id>(terms.size() - 1);
@@ -137,7 +135,7 @@ inline term_id channel(const forest& f, const term& t, const state& s) {
 EMMY_DECL contraction as_contraction(const forest& f, term_id id) {
     const term& t = f[id];
     contraction out;
-    if (t.is_map() || !t.cells.empty() || t.twist != recipe::none) return out;
+    if (t.is_map() || t.twist != recipe::none) return out;
     for (const state& s : t.states) {
         const term_id b = detail::channel(f, t, s);
         if (b == no_term) continue;
@@ -155,7 +153,7 @@ EMMY_DECL bool is_whole(const forest& f, term_id id) {
 EMMY_DECL term_kind forest::kind(term_id id) const {
     const term& t = terms[id];
     if (t.is_map()) return term_kind::map;
-    if (!t.observe.empty() || !t.cells.empty()) return term_kind::scan;
+    if (!t.observe.empty()) return term_kind::scan;
     if (t.twist != recipe::none) return term_kind::twist;
     return as_contraction(*this, id) ? term_kind::inner : term_kind::reduce;
 }

@@ -1,4 +1,6 @@
 #pragma once
+#include <emmy/fold/seams.hpp>
+
 #include <emmy/fold/impl/term_axes.ipp>
 #include <emmy/loop/op_table.hpp>
 
@@ -222,7 +224,7 @@ private:
     bool terms(term_id a, std::size_t i, term_id b, std::size_t j) {
         const term& x = f_[a];
         const term& y = f_[b];
-        if (x.is_map() != y.is_map() || x.twist != y.twist || !x.cells.empty() || !y.cells.empty() || !x.observe.empty() || !y.observe.empty()) return false;
+        if (x.is_map() != y.is_map() || x.twist != y.twist || !x.observe.empty() || !y.observe.empty()) return false;
         if (x.is_map()) return values(x, x.results[i], y, y.results[j]);
         if (!same_extent(x.axis.extent, y.axis.extent) || !same_window(x.axis, y.axis) || x.states[i].op != y.states[j].op) return false;
         inner_.emplace_back(x.axis.name, y.axis.name);

@@ -18,7 +18,7 @@ struct rebuilder {
 
     std::vector<std::uint64_t> structure(const term& t) const {
         std::vector<std::uint64_t> out{t.axis.name, static_cast<std::uint64_t>(t.axis.extent.kind), static_cast<std::uint64_t>(t.axis.extent.number), t.axis.extent.symbol, t.axis.window,
-                                       static_cast<std::uint64_t>(t.twist), t.operands.size(), t.body.size(), t.results.size(), t.states.size(), t.observe.size(), t.cells.size()};
+                                       static_cast<std::uint64_t>(t.twist), t.operands.size(), t.body.size(), t.results.size(), t.states.size(), t.observe.size()};
         for (term_id o : t.operands) out.push_back(o);
         // Own names that are not exposed do not count: they are numbered by place.
         const std::vector<name_id> shown = to.components(t);
@@ -37,7 +37,6 @@ struct rebuilder {
         for (name_id n : t.results) out.push_back(n);
         for (const state& s : t.states) out.push_back(s.name), out.push_back(static_cast<std::uint64_t>(s.op)), name(s.contribution);
         for (const observer& o : t.observe) out.push_back(o.name), out.push_back(o.of);
-        for (const loop::axis& c : t.cells) out.push_back(c.name);
         return out;
     }
     term_id place(term t) {
@@ -48,7 +47,7 @@ struct rebuilder {
 
     /// Statements and operands that nothing exposed needs go; exposed components are narrowed to those taken.
     void prune(term& t, const std::vector<name_id>& wanted) {
-        if (t.twist == recipe::none && t.observe.empty() && t.cells.empty()) {
+        if (t.twist == recipe::none && t.observe.empty()) {
             std::erase_if(t.results, [&](name_id n) { return !has(wanted, n); });
             std::erase_if(t.states, [&](const state& s) { return !has(wanted, s.name); });
         }
@@ -116,7 +115,7 @@ struct rebuilder {
     }
     /// One fold per state where that makes a contraction whole or the states vary with different coordinates.
     std::optional<std::vector<term_id>> split_states(const term& t) {
-        if (t.is_map() || t.states.size() < 2 || t.twist != recipe::none || !t.observe.empty() || !t.cells.empty()) return std::nullopt;
+        if (t.is_map() || t.states.size() < 2 || t.twist != recipe::none || !t.observe.empty()) return std::nullopt;
         std::vector<term> parts;
         for (const state& s : t.states) {
             term one = t;
@@ -151,7 +150,7 @@ inline bool same_terms(const std::vector<term>& a, const std::vector<term>& b) {
     auto axis = [](const loop::axis& x, const loop::axis& y) { return x.name == y.name && x.extent == y.extent && x.window == y.window; };
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const term& x, const term& y) {
         return axis(x.axis, y.axis) && x.operands == y.operands && x.body == y.body && x.results == y.results && x.states == y.states && x.observe == y.observe &&
-               x.twist == y.twist && std::equal(x.cells.begin(), x.cells.end(), y.cells.begin(), y.cells.end(), axis);
+               x.twist == y.twist;
     });
 }
 

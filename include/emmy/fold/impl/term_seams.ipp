@@ -1,5 +1,7 @@
 #pragma once
-#include <emmy/fold/geometry.hpp>
+#include <emmy/fold/seams.hpp>
+
+#include <emmy/fold/impl/geometry.ipp>
 #include <emmy/fold/impl/seam_rules.ipp>
 #include <emmy/fold/impl/term_alias.ipp>
 #include <emmy/fold/impl/term_twist.ipp>

@@ -65,7 +65,7 @@ struct same_value {
     bool component(term_id a, std::size_t i, term_id b, std::size_t j) {
         const term& x = f[a];
         const term& y = f[b];
-        if (x.is_map() != y.is_map() || x.twist != y.twist || !x.cells.empty() || !y.cells.empty()) return false;
+        if (x.is_map() != y.is_map() || x.twist != y.twist) return false;
         if (x.is_map()) return values(x, x.results[i], y, y.results[j]);
         if (!same_extent(x.axis.extent, y.axis.extent) || i >= x.states.size() || j >= y.states.size() || x.states[i].op != y.states[j].op) return false;
         axes.emplace_back(x.axis.name, y.axis.name);
@@ -225,7 +225,7 @@ struct twister {
     }
 
     bool pivot(const term& p) const {
-        return p.twist == recipe::softmax || (!p.is_map() && p.twist == recipe::none && p.states.size() == 1 && p.states[0].op == loop::op::maximum && p.observe.empty() && p.cells.empty());
+        return p.twist == recipe::softmax || (!p.is_map() && p.twist == recipe::none && p.states.size() == 1 && p.states[0].op == loop::op::maximum && p.observe.empty());
     }
 
     /// Joins `d` (in one of its forms) to pivot `p`; true when the forest was rewritten.
@@ -356,7 +356,7 @@ struct twister {
     bool step() {
         for (const site& s : sites(f)) {
             const term& d = f[s.term];
-            if (d.is_map() || d.twist != recipe::none || !d.observe.empty() || !d.cells.empty()) continue;
+            if (d.is_map() || d.twist != recipe::none || !d.observe.empty()) continue;
             std::vector<term_id> pivots;
             auto offer = [&](term_id p) {
                 if (pivot(f[p]) && same_extent(f[p].axis.extent, d.axis.extent) && f[p].axis.window == d.axis.window &&

@@ -145,7 +145,7 @@ private:
         out.kind = kind_of(from.kind);
         out.has_tile = tile, out.has_stage = from.tiles, out.has_reduce = from.kind != fold::term_kind::map;
         out.in_sweep = from.in_sweep;
-        out.carries = !t.cells.empty(), out.observed = !t.observe.empty(), out.chunked = from.chunked;
+        out.observed = !t.observe.empty(), out.chunked = from.chunked;
         for (const loop::buffer& b : f.inputs) out.finalize |= !t.is_map() && f.text(b.name).ends_with("__partial");
         if (!t.is_map()) out.k = size_of(t.axis.extent), out.k_axis = number_of(t.axis.name);
         std::size_t wide = 0;

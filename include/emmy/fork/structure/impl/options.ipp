@@ -102,7 +102,7 @@ inline structural_fork reduce_fork(const forest& f, const structural_request& re
 
 EMMY_DECL result<std::vector<structural_fork>> structural_options(const fold::kernel_form& k, const structural_request& request) {
     std::vector<structural_fork> out;
-    const bool carried = std::any_of(k.terms.terms.begin(), k.terms.terms.end(), [](const auto& t) { return !t.cells.empty(); });
+    const bool carried = k.terms.step != no_name;
     const auto offer = [&](structural_fork f) {
         if (f.arms.size() > 1) out.push_back(std::move(f));
     };

@@ -1,6 +1,6 @@
 #pragma once
 #include <emmy/core/dim.hpp>
-#include <emmy/fold/term.hpp>
+#include <emmy/fold/seams.hpp>
 #include <emmy/loop/normal/graph.hpp>
 
 #include <algorithm>

@@ -75,7 +75,7 @@ inline knob::split_facts split_facts_of(const forest& f, term_id head) {
     if (root.is_map())
         for (const term_id o : root.operands) folding += !f[o].is_map();
     out.own_outputs = folding < 2 || !fold::closed::regions(f).empty();
-    out.carried = !h.cells.empty() || !h.observe.empty();
+    out.carried = f.step != no_name || !h.observe.empty();
     out.affine = false;
     out.states = static_cast<std::uint32_t>(h.states.size());
     out.additive = h.twist == fold::closed::recipe::none && std::all_of(h.states.begin(), h.states.end(), [](const auto& s) { return s.op == loop::op::add; });
