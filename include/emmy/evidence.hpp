@@ -12,6 +12,7 @@
 #include <emmy/evidence/regime.hpp>
 #include <emmy/evidence/report.hpp>
 #include <emmy/evidence/resolve.hpp>
+#include <emmy/evidence/row_findings.hpp>
 #include <emmy/evidence/scope.hpp>
 #include <emmy/evidence/space_options.hpp>
 #include <emmy/evidence/stored_forks.hpp>

@@ -27,10 +27,10 @@ std::string rule_table() {
     return out;
 }
 
-/// doc/rules.md.
+/// doc/rules.md as far as knob/ decides it; what a kernel adds follows it there.
 inline std::string rule_page() {
     return "# Rules\n\n"
-           "Written by the test `unit_knob` from `include/emmy/knob/rule/` (EMMY_APPROVE=1 writes it anew). A rule is asked once a site; one that reads the\n"
+           "Written by the test `unit_fork` from `include/emmy/knob/rule/` and `include/emmy/fork/gpu/` (EMMY_APPROVE=1 writes it anew). A rule is asked once a site; one that reads the\n"
            "whole row is asked once. `check<rules>(row, target, kernel)` answers at run time, `legal<rules, row, target>` at compile time, with the same sentence.\n\n"
            "## The form of a row: `form_rules`\n\n" + rule_table<form_rules>() +
            "\n## A row on a card: `gpu::row_rules`\n\n" + rule_table<gpu::row_rules>() +

@@ -5,6 +5,7 @@
 #include <common/table.hpp>
 
 #include <emmy/evidence/import.hpp>
+#include <emmy/evidence/row_findings.hpp>
 #include <emmy/golden/scope.hpp>
 #include <emmy/store/tables.hpp>
 
@@ -62,6 +63,13 @@ inline void add(tools::table& out, const evidence::import_report& r, bool dry_ru
     using tools::cell;
     out.add({cell::text(r.file), cell::text(r.label), cell::text(r.skipped ? "already stored" : dry_run ? "would import" : "imported"), cell::integer(r.kernels), cell::integer(r.digested),
              cell::integer(r.routes), cell::integer(r.taken), cell::integer(r.offered), cell::integer(r.stored)});
+}
+
+/// Rows that break a rule on their kernel are named; they are imported all the same.
+inline void note_illegal_rows(std::string_view tool, const std::string& path) {
+    const auto file = golden::document::load(path);
+    if (!file) return;  // said when it was read
+    for (const golden::finding& f : evidence::row_findings(*file)) tools::note(tool, path + ": " + f.place + " " + f.message);
 }
 
 /// Every file read and checked before the first is stored: a bad one leaves the store as it was. The last bad file's fault is returned,

@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
         import::add(out, r, dry_run);
         if (!options.quiet)
             for (const std::string& warning : r.warnings) tools::note(tool, r.file + ": " + warning);
+        if (!options.quiet && !r.skipped) import::note_illegal_rows(tool, r.file);
     }
     if (auto written = tools::emit(options, out.render(options.format)); !written) return tools::report(tool, written.error());
     return tools::exit_fine;

@@ -1,5 +1,6 @@
 #pragma once
 #include <emmy-restamp/files.hpp>
+#include <emmy/evidence/row_findings.hpp>
 
 namespace emmy::restamp {
 
@@ -63,6 +64,9 @@ inline tools::table lint_table(const files& in, const std::string& only) {
     for (const golden::document& file : in.documents)
         for (const golden::finding& f : golden::lint(file))
             if (only.empty() || f.rule == only) out.add({file_cell(in, file), cell::text(f.rule), cell::text(f.place), cell::text(f.message)});
+    if (only.empty() || only == evidence::row_rule.name)
+        for (const golden::document& file : in.documents)
+            for (const golden::finding& f : evidence::row_findings(file)) out.add({file_cell(in, file), cell::text(f.rule), cell::text(f.place), cell::text(f.message)});
     out.footer(counted(out.size(), "finding"));
     return out;
 }

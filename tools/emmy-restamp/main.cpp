@@ -77,9 +77,11 @@ int main(int argc, char** argv) {
         .example("emmy-restamp fmt --check goldens", "is every file laid out as its writer would do it");
     std::vector<std::string> rules;
     for (const golden::lint_rule& r : golden::lint_rules) rules.emplace_back(r.name);
+    rules.emplace_back(evidence::row_rule.name);
     tools::verb& lint = line.add("lint", "Editorial rules that no loader enforces; exit 1 when there are findings");
     lint.positional("PATH", paths, paths_about).choice("--rule", rule, rules, "Only findings of this rule").common(tools::takes::output, options);
     for (const golden::lint_rule& r : golden::lint_rules) lint.remark(std::string(r.name), std::string(r.sentence));
+    lint.remark(std::string(evidence::row_rule.name), std::string(evidence::row_rule.sentence));
     lint.example("emmy-restamp lint file.json --rule fast-math-loses", "fast-math rows that a standard row beats");
     if (const auto code = line.parse(argc, argv)) return *code;
 

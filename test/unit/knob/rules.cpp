@@ -5,7 +5,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -35,8 +34,7 @@ BOOST_AUTO_TEST_SUITE(knob_rules)
 
 BOOST_AUTO_TEST_CASE(the_page_lists_them) {
     const std::filesystem::path page = std::filesystem::path(EMMY_SOURCE_DIR) / "doc" / "rules.md";
-    if (std::getenv("EMMY_APPROVE")) std::ofstream(page) << rule_page();
-    BOOST_TEST(content(page) == rule_page());
+    BOOST_TEST(content(page).starts_with(rule_page()));  // unit_fork writes the page and its second half
 }
 
 BOOST_AUTO_TEST_CASE(every_rule_has_a_case_that_must_not_compile_with_the_sentence_of_the_run) {

@@ -14,6 +14,7 @@
 #include <emmy/evidence/impl/regime.ipp>
 #include <emmy/evidence/impl/report.ipp>
 #include <emmy/evidence/impl/resolve.ipp>
+#include <emmy/evidence/impl/row_findings.ipp>
 #include <emmy/evidence/impl/scope.ipp>
 #include <emmy/evidence/impl/stored_forks.ipp>
 #include <emmy/evidence/impl/structure.ipp>

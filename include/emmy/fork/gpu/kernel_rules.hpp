@@ -51,8 +51,10 @@ struct W2 {
         schedule_row::families::each([&]<class F>() {
             if constexpr (F::where == scope::node) {
                 const std::size_t sites = sites_with<F>(k);
-                const auto wrong = [&](std::string_view expected) {
-                    if (!out) out = {{}, F::name, {}, 0, 0, relation::words, value_text("a key"), expected, true};
+                const auto wrong = [&](std::string_view expected, std::string_view address = {}) {
+                    value_text key(F::name);
+                    if (!address.empty()) key.append('@').append(address);
+                    if (!out) out = {{}, F::name, {}, 0, 0, relation::words, key, expected, true};
                 };
                 if (r.get<F>() && sites == 0 && !(r.value<F>() == F::off)) wrong("no such key, the kernel has no site for it");
                 if (r.get<F>() && sites > 1) wrong("an address in the key, the kernel has several sites for it");
@@ -60,8 +62,8 @@ struct W2 {
                     if (!r.get<F>(r.site(i))) continue;
                     bool there = false;
                     for (const site& s : k.sites) there = there || (has_family<F>(s) && s.at == r.site(i));
-                    if (!there) wrong("the address of a site of the kernel");
-                    else if (sites == 1) wrong("the bare key, the kernel has one site for it");
+                    if (!there) wrong("the address of a site of the kernel", r.site(i).spell().view());
+                    else if (sites == 1) wrong("the bare key, the kernel has one site for it", r.site(i).spell().view());
                 }
             }
         });

@@ -50,6 +50,7 @@ struct gpu_schedules::state {
     knob::target t;
     gpu_offer offer;
     knob::schedule_row pins{};
+    bool homeless = false;            ///< a pin of a family that the kernel has no place for
     bool bare_over_sites = false;     ///< a bare pin of a family with several sites: asked of whole rows
     std::vector<std::vector<gpu::detail::site_choice>> choices{};  ///< per site, in order
 
@@ -62,7 +63,11 @@ struct gpu_schedules::state {
         : k(std::move(facts)), t(target), offer(what), pins(pinned) {
         using namespace knob;
         schedule_row::families::each([&]<class F>() {
-            if constexpr (F::where == scope::node) bare_over_sites |= pins.get<F>().has_value() && gpu::sites_with<F>(k) > 1;
+            if constexpr (F::where == scope::node) {
+                const auto bare = pins.get<F>();
+                bare_over_sites |= bare && gpu::sites_with<F>(k) > 1;
+                homeless |= bare && gpu::sites_with<F>(k) == 0 && !(*bare == F::off);
+            }
         });
         for (const gpu::site& s : k.sites) choices.push_back(choices_at(s));
     }
@@ -313,7 +318,7 @@ struct gpu_schedules::state {
     template <class Function>
     void combine(Function&& f) const {
         std::vector<std::uint32_t> chosen;
-        combine(f, chosen, false, {});
+        if (!homeless) combine(f, chosen, false, {});
     }
     void make() const {
         std::call_once(made, [&] {
@@ -358,7 +363,7 @@ struct gpu_schedules::state {
     /// Is a row among those of its combination? Without the table of combinations.
     bool has(const knob::schedule_row& row) const {
         const auto chosen = choices_of(row);
-        if (!chosen) return false;
+        if (!chosen || homeless) return false;
         bool found = false;
         each(block_of(*chosen), [&](const knob::schedule_row& r) { return !(found = r == row); });
         return found;
@@ -510,7 +515,10 @@ std::vector<std::string> values_of(const gpu_schedules::state& s) {
     };
     for (std::size_t i = 0; i < s.choices.size(); ++i)
         for (const site_choice& c : s.choices[i]) {
-            if constexpr (std::is_same_v<F, WORK>) add(c.claims ? c.claim : work{});
+            if constexpr (std::is_same_v<F, WORK>) {
+                work w = c.claims ? c.claim : work{};
+                for (w.producers = 0; w.producers <= (w.form == work_form::warps ? 2 : 0); ++w.producers) add(w);
+            }
             else if constexpr (std::is_same_v<F, TILE>) { if (s.k.sites[i].has_tile) add(c.t); }
             else if constexpr (std::is_same_v<F, REDUCE>) { if (s.k.sites[i].has_reduce) add(c.d); }
             else if constexpr (std::is_same_v<F, STAGE>) {
@@ -590,11 +598,20 @@ EMMY_DECL result<gpu_schedules> gpu_schedules::pinned(const knob::schedule_row& 
         const std::string text = F::spell(*wanted).str();
         std::vector<std::string> near = gpu::detail::values_of<F>(without);
         std::erase(near, text);
-        std::stable_sort(near.begin(), near.end(), [&](const std::string& a, const std::string& b) { return gpu::detail::text_distance(a, text) < gpu::detail::text_distance(b, text); });
+        const auto far = [&](const std::string& a) { return !a.empty() && text.starts_with(a) ? 0 : gpu::detail::text_distance(a, text); };  // less of the same is nearest
+        std::stable_sort(near.begin(), near.end(), [&](const std::string& a, const std::string& b) { return far(a) < far(b); });
+        // Of the nearest those that a row has, beside the other pins if they are to blame.
+        std::vector<std::string> legal;
+        for (std::size_t i = 0; i < near.size() && i < 16 && legal.size() < 3; ++i) {
+            schedule_row with = alone ? schedule_row{} : others;
+            gpu_schedules tried;
+            tried.state_ = std::make_shared<const state>(state_->k, state_->t, state_->offer, with.set<F>(*F::parse(near[i]), at));
+            if (tried.first()) legal.push_back(near[i]);
+        }
         said = std::string(F::name) + (at.bare() ? "" : "@" + at.spell().str()) + ": no legal row has [" + text + "]" + (alone ? "" : " beside the other pins");
         if (near.empty()) said += ", the kernel has no place for it";
-        else said += ", expected ";
-        for (std::size_t i = 0; i < near.size() && i < 3; ++i) said += (i == 0 ? "[" : i + 1 == std::min<std::size_t>(3, near.size()) ? " or [" : ", [") + near[i] + "]";
+        else if (!legal.empty()) said += ", expected ";
+        for (std::size_t i = 0; i < legal.size(); ++i) said += (i == 0 ? "[" : i + 1 == legal.size() ? " or [" : ", [") + legal[i] + "]";
     };
     for (const bool alone : {true, false})
         schedule_row::families::each([&]<class F>() {
