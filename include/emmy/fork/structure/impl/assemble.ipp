@@ -75,7 +75,8 @@ inline result<kernel_set> assemble(workbench& w) {
         if (!form) return refuse(std::move(form).error().at(d.name));
         made.push_back({std::move(*form), d.role, d.splits});
         const loop::kernel& k = made.back().form.kernel;
-        nodes.push_back({std::string(k.outputs.empty() ? "" : k.body.text(k.outputs[0].name)), {}});
+        const std::string_view first = k.outputs.empty() ? std::string_view() : k.body.text(k.outputs[0].name);
+        nodes.push_back({node_id(first, std::any_of(w.f.outputs.begin(), w.f.outputs.end(), [&](const loop::buffer& b) { return w.f.text(b.name) == first; })), {}});
     }
     kernel_set out;
     for (const loop::buffer& b : w.workspaces) {
