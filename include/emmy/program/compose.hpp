@@ -35,6 +35,7 @@ public:
     void symbol(std::string name, std::int64_t hint) { symbol_ = std::move(name), hint_ = hint; }
     EMMY_DECL edge input(std::string_view id, dtype type, const sizes& shape);
     EMMY_DECL edge weight(std::string_view id, std::string_view path, dtype type, const sizes& shape);
+    /// An infinity becomes ±1e300, which is one in every type narrower than f64; a nan is refused.
     EMMY_DECL edge literal(std::string_view id, double value, dtype type);
     EMMY_DECL edge range(std::string_view id, std::int64_t start, std::int64_t stop, std::int64_t step, dtype type);
     void output(edge e) { outputs_.push_back(e); }

@@ -359,6 +359,15 @@ def masks_f32():
 
 
 @case
+def infinities_f16():
+    """Infinite numbers in the graph, which JSON has no word for."""
+    def fn(x, m):
+        scores = x.masked_fill(m, float("-inf"))
+        return scores.softmax(-1), torch.where(m, float("inf"), x).clamp(max=float("inf")).amin(-1), scores == float("-inf")
+    return Fn(fn), (draw(4, 6, dtype=f16), torch.rand(4, 6) < 0.4)
+
+
+@case
 def gathers_f32():
     def fn(x, i, j):
         return x[i], x.index_select(1, i), torch.gather(x, 1, j), x[:, i], F.embedding(i, x)

@@ -9,6 +9,8 @@
 #include <emmy/program/impl/infer_context.ipp>
 #include <emmy/program/impl/pointwise.ipp>
 
+#include <cmath>
+
 namespace emmy::program {
 
 EMMY_DECL edge composer::fail(std::string_view id, std::string message) {
@@ -189,6 +191,9 @@ EMMY_DECL edge composer::literal(std::string_view id, double value, dtype type) 
     node n{.id = g_.names.intern(name), .op = op::constant};
     n.attrs = {static_cast<std::uint32_t>(g_.attributes.size()), 2};
     g_.attributes.push_back({.key = attr::name, .kind = attr_kind::text, .text = n.id});
+    if (std::isnan(value)) return fail(id, "found nan, expected a number that a program can hold");
+    // Wires hold finite numbers: this one is infinite in every type but f64, where it stands for an infinity.
+    if (std::isinf(value)) value = std::copysign(1e300, value);
     program::literal number{.kind = program::literal::form::real, .real = value};
     if (is_integer(type))
         number = {.kind = type == dtype::boolean ? program::literal::form::boolean : program::literal::form::integer,
