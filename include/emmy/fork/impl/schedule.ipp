@@ -377,6 +377,7 @@ inline cpu_row default_row(const cpu_part& s, const cpu_target& target) {
             if (f.vectors) r.tile.form = tile_form::scalar, r.tile.fn = 4;
             break;
         case cpu_form::rows:
+            if (!f.has_fold) break;  // sweeps side by side: nothing to share lanes for
             r.work = t(lanes);
             r.reduce.coop = coop_mode::interleaved, r.reduce.accumulators = f.kept != fold::none ? 8 : 4;
             if (f.sweeps && f.kept != fold::none) r.stage = {transport::smem, 2, 1};

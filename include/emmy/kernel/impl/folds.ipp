@@ -92,12 +92,19 @@ protected:
         const fold::term& term = t_.terms[id];
         if (term.kind == fold::term_kind::twist) {
             for (point* p : at) {
-                if (row_.stage.by == knob::transport::smem && facts_.kept == t_.args[term.states[1]][0]) twist_kept(term, *p);
+                if (row_.stage.by == knob::transport::smem && is_scalar(*p) && facts_.kept == t_.args[term.states[1]][0]) twist_kept(term, *p);
                 else twist(term, *p);
             }
             return;
         }
         plain_fold(term, term.states, at, kernel::none);
+    }
+
+    /// Whether nothing around the point runs in lanes: only then may a fold take them for its own axis.
+    static bool is_scalar(const point& p) {
+        for (const point* q = &p; q != nullptr; q = q->up)
+            if (q->lanes != 1) return false;
+        return true;
     }
 
     double identity(fold::value_id state) const { return loop::facts(k_.body.stmts[state].op).identity; }
@@ -106,9 +113,7 @@ protected:
     void plain_fold(const fold::term& term, std::span<const fold::value_id> states, std::span<point* const> at, memory_id keep) {
         const std::uint32_t axis = term.axes[0];
         const expr_id end = extent(axis);
-        bool scalar_points = true;
-        for (point* p : at)
-            for (const point* q = p; q != nullptr; q = q->up) scalar_points = scalar_points && q->lanes == 1;
+        const bool scalar_points = std::all_of(at.begin(), at.end(), [](const point* p) { return is_scalar(*p); });
         const int lanes = scalar_points ? lanes_ : 1, chains = chains_;
         const std::int64_t step = std::int64_t{lanes} * chains;
 
@@ -172,8 +177,10 @@ protected:
         const expr_id end = extent(axis);
         const fold::value_id pivot = term.states[0], sum = term.states[1];
         block& outer = *p.where;
-        const std::int64_t step = std::int64_t{lanes_} * chains_;
-        value_id m = start(outer, dtype::f32, lanes_, identity(pivot)), l = start(outer, dtype::f32, lanes_, 0);
+        const int lanes = is_scalar(p) ? lanes_ : 1;
+        const std::int64_t step = std::int64_t{lanes} * chains_;
+        value_id m = start(outer, dtype::f32, std::max(lanes, lanes_of(pivot, p)), identity(pivot));
+        value_id l = start(outer, dtype::f32, std::max(lanes, lanes_of(sum, p)), 0);
         const auto steps = [&](expr_id begin, expr_id limit, std::int64_t by, int count, int width) {
             block& body = new_block();
             const name_id k = fresh("k");
@@ -193,19 +200,19 @@ protected:
             update(body, m, loop::op::none, {next});
             loop(outer, k, begin, limit, by, body);
         };
-        steps(num(0), whole(end, step), step, chains_, lanes_);
+        steps(num(0), whole(end, step), step, chains_, lanes);
         expr_id done = whole(end, step);
-        if (chains_ > 1 && lanes_ > 1 && !divides(step, end)) {
-            steps(done, whole(end, lanes_), lanes_, 1, lanes_);
-            done = whole(end, lanes_);
+        if (chains_ > 1 && lanes > 1 && !divides(step, end)) {
+            steps(done, whole(end, lanes), lanes, 1, lanes);
+            done = whole(end, lanes);
         }
-        if (lanes_ > 1) {
+        if (lanes > 1) {
             const value_id top = across(outer, m, loop::op::maximum);
             const value_id part = apply(outer, loop::op::multiply, {l, apply(outer, loop::op::exp, {apply(outer, loop::op::subtract, {m, top})})});
             l = across(outer, part, loop::op::add);
             m = top;
         }
-        if (step > 1 && !divides(lanes_ > 1 ? lanes_ : step, end)) steps(done, end, 1, 1, 1);
+        if (step > 1 && !divides(lanes > 1 ? lanes : step, end)) steps(done, end, 1, 1, 1);
         p.values[pivot] = m;
         p.values[sum] = l;
     }
