@@ -1,5 +1,6 @@
 #pragma once
 #include <emmy/knob/rule/gpu.hpp>
+#include <emmy/knob/rule/split.hpp>
 
 #include <string>
 
@@ -35,6 +36,7 @@ inline std::string rule_page() {
            "## The form of a row: `form_rules`\n\n" + rule_table<form_rules>() +
            "\n## A row on a card: `gpu::row_rules`\n\n" + rule_table<gpu::row_rules>() +
            "\nA row that lacks a family is judged as if the family were at OFF, so a row without WORK and RASTER passes: of a finished row ask\n`gpu::schedule_rules`, which is `form_rules`, then `gpu::row_rules`.\n" +
+           "\n## A cross-CTA split: `split_rules`\n\nStructural: asked of the fold that a REDUCE key names (`split_facts`) before a kernel is split.\n\n" + rule_table<split_rules>() +
            "\n## What catalogs offer: `gpu::catalog_rules`\n\nA row beyond these is legal, but never offered.\n\n" + rule_table<gpu::catalog_rules>();
 }
 
