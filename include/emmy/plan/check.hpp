@@ -37,7 +37,8 @@ struct verdict {
 /// was given. `arena`: make_arena() of such a binding, after the run. Errors: as the interpreter's.
 EMMY_DECL result<verdict> check_kernels(const executable& plan, const binding& kept, const device::tensor_arena& arena, const check_options& how = {});
 
-/// The outputs of plan.given() against values in double. An empty list is not compared.
+/// The outputs of plan.given() against values in double, the further apart the more values on the way are rounded to less than f32. An empty
+/// list is not compared.
 EMMY_DECL result<std::string> check_outputs(const executable& plan, const binding& at, const device::tensor_arena& arena, std::span<const std::vector<double>> wanted, bool fast_math = false);
 
 EMMY_DECL void fill(device::tensor_arena& arena, const executable& plan, const given_bytes& given);

@@ -8,8 +8,8 @@ using namespace emmy::test;
 
 namespace data = boost::unit_test::data;
 
-// A whole layer in one kernel; sweeps side by side without a fold; a fold whose cells lie in the lanes; infinite literals.
-BOOST_DATA_TEST_CASE(exported_modules_run_on_this_processor, data::make({"qwen3_decode_f32", "rotary_f32", "softmax_f16", "infinities_f16"}), name) {
+// Whole layers in one kernel, one of them rounding to f16 all the way; sweeps side by side without a fold; a fold whose cells lie in the lanes; infinite literals.
+BOOST_DATA_TEST_CASE(exported_modules_run_on_this_processor, data::make({"qwen3_decode_f32", "llama_decode_f16", "rotary_f32", "softmax_f16", "infinities_f16"}), name) {
     const scratch_folder folder;
     const std::string program = folder / (std::string(name) + ".json");
     const auto imported = run_tool("emmy-import", std::string("'") + EMMY_TEST_DATA "/pt2/" + name + ".pt2' --out '" + program + "'");
