@@ -1,8 +1,6 @@
 #pragma once
 #include <emmy/evidence/gpu_options.hpp>
 
-#include <emmy/knob/pin.hpp>
-
 namespace emmy::evidence {
 
 EMMY_DECL result<gpu_options> gpu_options::make(const fork::gpu_schedules& schedules, const store::knob_list& pins) {
@@ -12,10 +10,18 @@ EMMY_DECL result<gpu_options> gpu_options::make(const fork::gpu_schedules& sched
         EMMY_TRY(one, knob::parse_pin(key, value));
         EMMY_CHECK_OK(list.add(std::move(one)));
     }
-    auto left = schedules.pinned(list.schedule_for({}));
+    return make(schedules, list, {});
+}
+EMMY_DECL result<gpu_options> gpu_options::make(const fork::gpu_schedules& schedules, const knob::pin_list& pins, std::string_view kernel_name, std::string_view node_id) {
+    const knob::schedule_row reached = pins.schedule_for(kernel_name, node_id);
+    if (reached.empty()) return gpu_options(schedules, false);
+    return narrowed(schedules, reached);
+}
+EMMY_DECL result<gpu_options> gpu_options::narrowed(const fork::gpu_schedules& schedules, const knob::schedule_row& pins) {
+    auto left = schedules.pinned(pins);
     if (left) return gpu_options(std::move(*left), true);
     // Named whole, a legal row need not be offered.
-    if (auto row = schedules.row(pins)) {
+    if (auto row = schedules.row(schedules.pairs(pins))) {
         const store::knob_list texts = schedules.pairs(*row);
         if (pins.size() >= texts.size()) {
             gpu_options out(schedules, true);
