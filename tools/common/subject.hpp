@@ -32,6 +32,7 @@ struct subject {
     store::binding_list bindings; ///< sizes of the kernel's symbols, in order of loop::symbols
     std::optional<program::graph> program;     ///< where the kernel is known to compute one: the independent reference
     std::vector<loop::kernel_port> ports;      ///< one per kernel input when `program` is there
+    std::vector<std::vector<std::byte>> given = {};  ///< by kernel input: bytes that stand in for seeded ones (weights.hpp); empty: seeded
     std::vector<recorded_row> rows;            ///< of this realization; empty when the file is another card's
     std::string note;             ///< "12 rows of NVIDIA H100 80GB are not for this card"
     bool formed = true;

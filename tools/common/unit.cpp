@@ -82,13 +82,15 @@ result<unit_run> run_unit(device::worker_device& worker, const unit& what, const
     options.seed = how.seed, options.fast_math = how.fast_math, options.optimisation = how.optimisation;
     if (what.lowered) {
         std::vector<std::vector<double>> wanted;
-        EMMY_TRY(given, plan::program_bytes(*what.traced, *what.lowered, plan, at, how.seed, &wanted));
+        std::vector<program::named_bytes> known;
+        for (const auto& [id, bytes] : what.given) known.push_back({id, bytes});
+        EMMY_TRY(given, plan::program_bytes(*what.traced, *what.lowered, plan, at, how.seed, &wanted, 3e8, known));
         EMMY_TRY(verdict, plan::check_once(worker, plan, at, given, wanted, options, &out.arena));
         out.wrong = std::move(verdict.wrong), out.reference = std::move(verdict.reference);
     } else {
         const subject& one = what.whole ? *what.whole : what.kernels.front();
         device::answer_options asked;
-        asked.seed = how.seed, asked.fast_math = how.fast_math;
+        asked.seed = how.seed, asked.fast_math = how.fast_math, asked.given = one.given;
         EMMY_TRY(answer, device::answer::prepare(one.kernel, one.sizes(), one.program ? &*one.program : nullptr, one.ports, asked));
         EMMY_TRY(given, plan::answer_bytes(plan, at, answer));
         EMMY_TRY(arena, plan::make_arena(plan, at));

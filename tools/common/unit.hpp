@@ -17,6 +17,8 @@ struct unit {
     std::optional<program::primitive_graph> lowered = {};
     /// The one kernel that the network stands for, where a structural decision left others of it.
     std::optional<subject> whole = {};
+    /// Bytes of tensors of the program, by id, in place of seeded ones (weights.hpp).
+    std::vector<std::pair<std::string, std::vector<std::byte>>> given = {};
 
     std::vector<loop::symbol_size> sizes() const;  ///< of all its kernels' symbols
 };

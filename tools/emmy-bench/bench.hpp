@@ -106,7 +106,7 @@ private:
 
     result<void> prepare(bench_result& out) {
         device::answer_options options;
-        options.seed = s_.asked.common.seed + 1, options.fast_math = s_.base.regime.fast_math;
+        options.seed = s_.asked.common.seed + 1, options.fast_math = s_.base.regime.fast_math, options.given = out.what.given;
         if (s_.asked.snapshots()) {
             EMMY_TRY(answer, data_->acquire(out.what, options, *out.data));
             out.notes.insert(out.notes.end(), data_->notes.begin(), data_->notes.end());

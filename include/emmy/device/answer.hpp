@@ -18,6 +18,7 @@ struct answer_options {
     std::uint64_t whole_below = 300'000'000;  ///< evaluations up to which the program's reference computes every cell
     std::uint64_t interpret_below = 400'000'000;  ///< evaluations that the sampled cells may cost in the interpreter
     bool fast_math = false;
+    std::span<const std::vector<std::byte>> given = {};  ///< by kernel input: bytes in place of seeded ones where not empty (weights); they outlive prepare()
     bool every_cell = false;              ///< the reference of every cell, however long it takes (up to 10^11 evaluations), or a fault (user)
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <emmy/device/answer.hpp>
+#include <emmy/program/evaluate.hpp>
 #include <emmy/plan/bind.hpp>
 #include <emmy/program/lower/lower.hpp>
 
@@ -13,9 +14,10 @@ using given_bytes = std::vector<std::vector<std::byte>>;
 EMMY_DECL result<given_bytes> seeded_bytes(const executable& plan, const binding& at, std::uint64_t seed);
 /// Of a program: inputs and checkpoint tensors seeded, every constant as the program binds it. `traced` lowers to `lowered`, whose kernels the plan runs.
 /// `wanted`, where asked for: what the program's own reference computes in double for each output buffer of plan.given(); left empty when that
-/// takes more than `most_evaluations`. Errors: as bind_constant.
+/// takes more than `most_evaluations`. `known`: bytes of tensors of the traced program, by id, that are not seeded. Errors: as bind_constant; (input): known
+/// bytes of another size.
 EMMY_DECL result<given_bytes> program_bytes(const program::graph& traced, const program::primitive_graph& lowered, const executable& plan, const binding& at, std::uint64_t seed,
-                                            std::vector<std::vector<double>>* wanted = nullptr, double most_evaluations = 3e8);
+                                            std::vector<std::vector<double>>* wanted = nullptr, double most_evaluations = 3e8, std::span<const program::named_bytes> known = {});
 /// The inputs of an answer (of the one kernel that the plan stands for); constants that lie as they are stored are turned.
 EMMY_DECL result<given_bytes> answer_bytes(const executable& plan, const binding& at, const device::answer& answer);
 

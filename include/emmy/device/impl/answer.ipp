@@ -75,7 +75,10 @@ EMMY_DECL result<answer> answer::prepare(const loop::kernel& k, std::span<const 
     const bool from_program = g && ports.size() == k.inputs.size();
     for (std::size_t i = 0; i < k.inputs.size(); ++i) {
         std::vector<std::byte> bytes(out.buffers_[i].bytes());
-        if (from_program && ports[i].from == loop::kernel_port::source::literal)
+        if (i < options.given.size() && !options.given[i].empty()) {
+            if (options.given[i].size() != bytes.size()) return refuse(fault_kind::input, "found " + std::to_string(options.given[i].size()) + " bytes, expected " + std::to_string(bytes.size()), out.names_[i]);
+            bytes = options.given[i];
+        } else if (from_program && ports[i].from == loop::kernel_port::source::literal)
             for (std::uint64_t e = 0; e < out.buffers_[i].elements; ++e) reads_as_integer(k.inputs[i].type) ? store_integer(k.inputs[i].type, bytes.data(), e, static_cast<std::int64_t>(ports[i].value)) : store_real(k.inputs[i].type, bytes.data(), e, ports[i].value);
         else
             detail::fill_input(bytes, k.inputs[i].type, out.buffers_[i].elements, detail::mixed(options.seed * 1000 + i), i < seeded.size() ? seeded[i].low : -1, i < seeded.size() ? seeded[i].high : 1);

@@ -92,7 +92,7 @@ EMMY_DECL result<given_bytes> seeded_bytes(const executable& plan, const binding
 }
 
 EMMY_DECL result<given_bytes> program_bytes(const program::graph& traced, const program::primitive_graph& lowered, const executable& plan, const binding& at, std::uint64_t seed,
-                                            std::vector<std::vector<double>>* wanted, double most_evaluations) {
+                                            std::vector<std::vector<double>>* wanted, double most_evaluations, std::span<const program::named_bytes> known) {
     const std::vector<detail::range> need = detail::ranges(plan);
     std::vector<program::bound_size> sizes;
     for (std::size_t s = 0; s < plan.symbols().size(); ++s) sizes.push_back({plan.symbols()[s].name, at.sizes[s]});
@@ -109,7 +109,10 @@ EMMY_DECL result<given_bytes> program_bytes(const program::graph& traced, const 
         detail::range range = reads_as_integer(t.type) ? detail::range{0, t.type == dtype::boolean ? 2.0 : t.type == dtype::f4e2m1x2 || t.type == dtype::u8 ? 256.0 : 7.0} : detail::range{};
         if (b != none && detail::is_given_in(plan.buffers()[b])) range = need[b];
         std::vector<std::byte> bytes(static_cast<std::size_t>(count) * byte_size(t.type));
-        device::detail::fill_input(bytes, t.type, static_cast<std::uint64_t>(count), device::detail::mixed(seed * 1000 + n), range.low, range.high);
+        const auto own = std::find_if(known.begin(), known.end(), [&](const program::named_bytes& k) { return k.id == traced.id(n); });
+        if (own != known.end() && own->bytes.size() != bytes.size()) return refuse(fault_kind::input, "found " + std::to_string(own->bytes.size()) + " bytes, expected " + std::to_string(bytes.size()), std::string(own->id));
+        if (own != known.end()) std::copy(own->bytes.begin(), own->bytes.end(), bytes.begin());
+        else device::detail::fill_input(bytes, t.type, static_cast<std::uint64_t>(count), device::detail::mixed(seed * 1000 + n), range.low, range.high);
         kept.push_back(std::move(bytes));
         named.push_back({traced.id(n), kept.back()});
     }
