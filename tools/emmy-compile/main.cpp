@@ -126,6 +126,7 @@ int main(int argc, char** argv) {
         .flag("--strict-evidence", asked.strict, "Refuse (exit 1) a schedule that no measured row or pin decides")
         .flag("--own-only", asked.own_only, "With --strict-evidence: rows of other producers decide nothing")
         .flag("--run", asked.run, "Execute the picks once and check the answer; nothing is measured")
+        .option("--weights", asked.weights, "With --run: weights of the program by path, from an archive (.pt2) or a safetensors file, index or directory; default seeded ones")
         .flag("--interpret", asked.interpret, "Interpret some cells of each kernel; needs no lowering")
         .flag("--fast-math", asked.flags.fast_math, "Relaxed floating point: another lane, with evidence of its own")
         .flag("--cold", asked.flags.cold, "Decide by rows measured with cold caches")
@@ -141,6 +142,7 @@ int main(int argc, char** argv) {
     if (!asked.stage.empty() && asked.explain) return tools::report(tool, fault(fault_kind::user, "found --explain beside --stage, expected one of them", "--explain"));
     if (!asked.stage.empty() && (asked.common.format == tools::format::csv || asked.common.format == tools::format::md))
         return tools::report(tool, fault(fault_kind::user, "found csv or md beside --stage, expected table or json", "--format"));
+    if (!asked.weights.empty() && !asked.run) return tools::report(tool, fault(fault_kind::user, "found it without --run, expected both", "--weights"));
     if (asked.run && !asked.stage.empty()) return tools::report(tool, fault(fault_kind::user, "found --run beside --stage, expected one of them", "--run"));
     if (asked.fresh && asked.stage != "loop") return tools::report(tool, fault(fault_kind::user, "found it without --stage loop, expected both", "--fresh"));
     std::string out;

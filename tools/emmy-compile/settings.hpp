@@ -5,6 +5,7 @@
 #include <common/subject.hpp>
 #include <common/target.hpp>
 #include <common/unit.hpp>
+#include <common/weights.hpp>
 
 #include <emmy/core/file.hpp>
 #include <emmy/program/wire.hpp>
@@ -23,6 +24,7 @@ struct settings {
     std::string input;   ///< a program or golden file
     std::string stage;   ///< empty: the report of the pick
     std::string target;  ///< --target
+    std::string weights; ///< --weights: an archive or a checkpoint
     bool fresh = false, explain = false, strict = false, own_only = false, run = false, interpret = false;
     std::vector<std::string> diff;  ///< two sides, or none
 };
@@ -77,11 +79,17 @@ inline result<std::vector<named_program>> load_programs(const settings& asked, c
 
 /// The kernels behind the request, those of one program together.
 inline result<std::vector<tools::unit>> load_units(const settings& asked, const golden::card_id& card, const std::optional<program::graph>& file_program) {
-    if (!file_program) return tools::load_units(asked.common, card);
-    auto one = tools::unit_of_program(asked.input, *file_program, asked.common);
-    if (!one) return refuse(std::move(one).error().in_file(asked.input));
     std::vector<tools::unit> out;
-    out.push_back(std::move(*one));
+    if (file_program) {
+        auto one = tools::unit_of_program(asked.input, *file_program, asked.common);
+        if (!one) return refuse(std::move(one).error().in_file(asked.input));
+        out.push_back(std::move(*one));
+    } else {
+        EMMY_TRY(found, tools::load_units(asked.common, card));
+        out = std::move(found);
+    }
+    if (!asked.weights.empty())
+        for (tools::unit& u : out) EMMY_CHECK_OK(tools::bind_weights(u, asked.weights));
     return out;
 }
 inline result<std::vector<tools::subject>> load_kernels(const settings& asked, const golden::card_id& card, const std::optional<program::graph>& file_program) {

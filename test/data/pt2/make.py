@@ -9,7 +9,7 @@ NAME.pt2 is what torch.export.save writes, without stack traces; above 40 KB its
 as well. NAME.pt holds {"runs": [{"inputs": [...], "outputs": [...]}]}: the inputs of the
 call flattened in order, the outputs likewise, in PyTorch's eager mode on the CPU; "after" lists the inputs once more where the call changed one.
 Archives whose sizes are symbolic have a second run at another size. refused.txt names the archives that must be refused, each with words of the message.
-Made with PyTorch 2.15.0 (PyPI wheel, CPU used) under Python 3.11; refused_old_schema.pt2 with 2.2.2, torch26_* (archives laid out as before 2.8) with 2.6.0:
+Made with PyTorch 2.15.0 (PyPI wheel, CPU used) under Python 3.11; refused_old_schema.pt2 with 2.2.2, torch26_* (archives laid out as before 2.8) with 2.6.0, torch24_* (schema 5) with 2.4.1, torch28_* with 2.8.0:
   make.py --as torch26 linear_f16 llama_prefill_bf16_dynamic qwen3_decode_f32 slices_cat_f32
 """
 import copy
