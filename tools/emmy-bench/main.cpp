@@ -4,6 +4,7 @@
 #include <common/cli.hpp>
 #include <common/output.hpp>
 #include <common/progress.hpp>
+#include <common/weights.hpp>
 
 using namespace emmy;
 
@@ -38,6 +39,9 @@ int bench_all(bench::settings asked, bool ab) {
         if (auto rows = s->ab_rows(); !rows) return tools::report(tool, rows.error());
     auto units = load(*s);
     if (!units) return tools::report(tool, units.error());
+    if (!s->asked.weights.empty())
+        for (tools::unit& u : *units)
+            if (const auto bound = tools::bind_weights(u, s->asked.weights); !bound) return tools::report(tool, bound.error());
     std::size_t kernels = 0;
     for (const tools::unit& u : *units) kernels += u.kernels.size();
     if (!s->prior.refused.empty()) tools::note(tool, s->prior.refused);  // quiet or not
@@ -125,6 +129,7 @@ int main(int argc, char** argv) {
             .flag("--cold", asked.cold, "Evict a kernel's buffers from the caches before every launch: another setting")
             .option("--opt", asked.opt, "Level of the host compiler, 0 to 3 (default 3; another one is another setting)")
             .flag("--save-data", asked.save_data, "Write inputs and every cell of the reference to <work dir>/data, to be replayed")
+            .option("--weights", asked.weights, "Weights of the program by path, from an archive (.pt2) or a safetensors file, index or directory; default seeded ones")
             .option("--golden-data", asked.golden_data, "Replay a snapshot: its in/ and out/ instead of generated inputs and a computed reference")
             .option("--runtime-dir", asked.runtime_dir, "Use the compiled kernels of a work directory; nothing is compiled")
             .option("--work-dir", asked.work_dir, "Where --save-data writes and compiled kernels are kept (default: a new directory in ./build_output)")
@@ -136,7 +141,8 @@ int main(int argc, char** argv) {
     };
     tools::verb& run = add(line.add("run", "Bench the pick beside its reference and record it; without --op, --golden or --realization every kernel of standard.json"));
     run.example("emmy-bench run --op 'softmax(x: f32[512,2048], dim=-1)' --sample 8", "eight options of a softmax; the next compile picks the fastest")
-        .example("emmy-bench run --realization matmul.square.512 --pin TEAM=2", "with two threads");
+        .example("emmy-bench run --realization matmul.square.512 --pin TEAM=2", "with two threads")
+        .example("emmy-bench run layer.json --weights layer.pt2", "an imported program with its archive's weights");
     tools::verb& ab = add(line.add("ab", "Bench hand-pinned rows beside the pick"));
     ab.option("--ab", asked.ab, "One pinned row, KEY=VALUE,… (repeatable)")
         .example("emmy-bench ab --realization matmul.square.512 --ab WORK=t8x8 --ab WORK=t16x4", "two rows beside the pick");

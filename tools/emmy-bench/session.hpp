@@ -29,6 +29,7 @@ namespace emmy::bench {
 struct settings {
     tools::common_options common;
     std::string input;               ///< a traced program, or a golden file
+    std::string weights;             ///< --weights: an archive or a checkpoint
     tools::prior_flags prior;
     bool record = true, again = false, interpret = false, reference = true;
     std::int64_t sample = 0;         ///< options of the schedule space to bench, the default among them
