@@ -192,7 +192,7 @@ struct G8 {
     }
 };
 struct G9 {
-    static constexpr std::string_view id = "G9", means = "smem-async and smem-tma copy what is stored as the matrix instruction takes it; one of the operands at least.";
+    static constexpr std::string_view id = "G9", means = "Where threads compute or convert an operand of a warp tile the stage is smem, or smem-tma if the other operand is copied.";
     using reads = detail::staged;
     static constexpr finding test(const auto& r, const target&, const place& p) {
         const stage& v = r.template get<STAGE>();
