@@ -80,7 +80,8 @@ private:
             const expr& i = f_.exprs[left ? high.b : high.a];
             if (i.kind != expr_kind::name) continue;
             const std::size_t x = unknown(i.name), y = unknown(low.name);
-            if (x == axes_.size() || y == axes_.size() || axes_[y].extent.kind != dim::form::number || axes_[y].extent.number != (left ? *left : *right)) continue;
+            if (x == axes_.size() || y == axes_.size() || axes_[y].extent.kind != dim::form::number) continue;
+            if (axes_[y].extent.number != (left ? *left : *right)) continue;
             return std::pair(x, y);
         }
         return std::nullopt;
@@ -94,7 +95,8 @@ private:
             for (auto it = inner_.rbegin(); it != inner_.rend(); ++it)
                 if (it->first == p.name) return q.kind == expr_kind::name && it->second == q.name;
             const std::size_t n = unknown(p.name);
-            if (n < axes_.size()) return bind(n, q.kind == expr_kind::name && f_.names_axis(q.name) ? seam_coordinate{q.name, {}, 0, 0} : seam_coordinate{no_name, {b}, 1, 0});
+            const bool axis = q.kind == expr_kind::name && f_.names_axis(q.name);
+            if (n < axes_.size()) return bind(n, axis ? seam_coordinate{q.name, {}, 0, 0} : seam_coordinate{no_name, {b}, 1, 0});
             return q.kind == expr_kind::name && p.name == q.name;
         }
         const auto before = at_;
@@ -161,7 +163,8 @@ private:
     // --- values ---
 
     bool statements(const term& x, const pure& a, const term& y, const pure& b) {
-        if (a.kind != b.kind || a.op != b.op || a.type != b.type || a.buffer != b.buffer || a.args.size() != b.args.size() || a.index.size() != b.index.size()) return false;
+        if (a.kind != b.kind || a.op != b.op || a.type != b.type || a.buffer != b.buffer) return false;
+        if (a.args.size() != b.args.size() || a.index.size() != b.index.size()) return false;
         for (std::size_t i = 0; i < a.index.size(); ++i)
             if (!expressions(a.index[i], b.index[i], &x, &y)) return false;
         const auto before = at_;
@@ -264,7 +267,8 @@ private:
         const loop::normal::interval all = range.values;
         for (int taken = 0; taken < 2; ++taken) {
             loop::normal::ranges narrowed = known;
-            range.values = taken == 0 ? loop::normal::interval{all.low, std::min(all.high, limit - 1), true} : loop::normal::interval{std::max(all.low, limit), all.high, true};
+            if (taken == 0) range.values = {all.low, std::min(all.high, limit - 1), true};
+            else range.values = {std::max(all.low, limit), all.high, true};
             if (range.values.low > range.values.high) continue;
             narrowed.set(n, range);
             if (!within(pool, narrowed, chosen(pool, e, choice, taken == 0 ? x.b : x.c), extent, cases - 1)) return false;
@@ -314,7 +318,8 @@ private:
         if (const auto seen = known_.find(n); seen != known_.end()) return seen->second;
         std::uint64_t out = 7;
         if (const pure* s = defined(t, n)) {
-            out = mixed(mixed(mixed(mixed(out, static_cast<std::uint64_t>(s->kind)), static_cast<std::uint64_t>(s->op)), static_cast<std::uint64_t>(s->type)), s->buffer);
+            out = mixed(mixed(out, static_cast<std::uint64_t>(s->kind)), static_cast<std::uint64_t>(s->op));
+            out = mixed(mixed(out, static_cast<std::uint64_t>(s->type)), s->buffer);
             std::uint64_t args = 0;
             for (const name_id a : s->args) args += mixed(3, value(t, a));
             out = mixed(out, args);

@@ -31,7 +31,9 @@ struct S1 {
     }
 };
 struct S2 {
-    static constexpr std::string_view id = "S2", means = "A split fold is the head of its outputs: nothing of them sweeps inside a block, and no operand of it reduces an axis of the same name.";
+    static constexpr std::string_view id = "S2",
+                                      means = "A split fold is the head of its outputs: nothing of them sweeps inside a block, and no operand of it reduces an "
+                                              "axis of the same name.";
     using reads = row<gpu::SPLIT>;
     static constexpr finding test(const auto& r, const auto&, const split_facts& k) {
         const bool splits = r.template get<gpu::SPLIT>().crosses_ctas();
@@ -47,7 +49,8 @@ struct S3 {
     static constexpr finding test(const auto& r, const auto&, const split_facts& k) {
         const bool adds = r.template get<gpu::SPLIT>().split == split_mode::atomic;
         return first_of(need<gpu::SPLIT>(r, !adds || k.states == 1, "one state"), need<gpu::SPLIT>(r, !adds || k.additive, "a sum"),
-                        need<gpu::SPLIT>(r, !adds || k.linear, "stores of multiples of the sum"), need<gpu::SPLIT>(r, !adds || !k.half_output, "no f16 or bf16 output"));
+                        need<gpu::SPLIT>(r, !adds || k.linear, "stores of multiples of the sum"),
+                        need<gpu::SPLIT>(r, !adds || !k.half_output, "no f16 or bf16 output"));
     }
 };
 struct S4 {
@@ -63,7 +66,8 @@ struct S5 {
     static constexpr finding test(const auto& r, const auto&, const split_facts& k) {
         const reduce& d = r.template get<gpu::SPLIT>();
         const bool splits = d.crosses_ctas() && k.carried;
-        return first_of(need<gpu::SPLIT>(r, !splits || d.split == split_mode::kernel, "a split through a workspace"), need<gpu::SPLIT>(r, !splits || k.affine, "a linear step"));
+        return first_of(need<gpu::SPLIT>(r, !splits || d.split == split_mode::kernel, "a split through a workspace"),
+                        need<gpu::SPLIT>(r, !splits || k.affine, "a linear step"));
     }
 };
 using split_rules = rules<S1, S2, S3, S4, S5>;

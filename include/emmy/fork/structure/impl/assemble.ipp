@@ -12,7 +12,8 @@ inline void rename_apart(forest& f, draft& d, const std::vector<store>& beside) 
         for (std::size_t n = 0; n < d.stores[i].sweeps.size(); ++n) {
             const loop::axis mine = d.stores[i].sweeps[n];
             const bool clash = std::any_of(beside.begin(), beside.end(), [&](const store& s) {
-                return std::any_of(s.sweeps.begin(), s.sweeps.end(), [&](const loop::axis& a) { return a.name == mine.name && !same_extent(a.extent, mine.extent); });
+                return std::any_of(s.sweeps.begin(), s.sweeps.end(),
+                                   [&](const loop::axis& a) { return a.name == mine.name && !same_extent(a.extent, mine.extent); });
             });
             if (!clash) continue;
             const name_id fresh = new_name(f, std::string(f.text(mine.name)), true);
@@ -76,7 +77,8 @@ inline result<kernel_set> assemble(workbench& w) {
         made.push_back({std::move(*form), d.role, d.splits});
         const loop::kernel& k = made.back().form.kernel;
         const std::string_view first = k.outputs.empty() ? std::string_view() : k.body.text(k.outputs[0].name);
-        nodes.push_back({node_id(first, std::any_of(w.f.outputs.begin(), w.f.outputs.end(), [&](const loop::buffer& b) { return w.f.text(b.name) == first; })), {}});
+        const bool of_parent = std::any_of(w.f.outputs.begin(), w.f.outputs.end(), [&](const loop::buffer& b) { return w.f.text(b.name) == first; });
+        nodes.push_back({node_id(first, of_parent), {}});
     }
     kernel_set out;
     for (const loop::buffer& b : w.workspaces) {

@@ -94,7 +94,8 @@ struct cutter {
             for (const seam_member& m : c.s.members) {
                 const std::vector<name_id> exposed = f().components(f()[m.term]);
                 for (std::size_t j = 0; j < exposed.size(); ++j)
-                    if (taken.count(exposed[j])) c.buffer[m.component[j]] = f().names.intern(base + "__place_" + c.token + "_" + std::to_string(m.component[j]));
+                    if (taken.count(exposed[j]))
+                        c.buffer[m.component[j]] = f().names.intern(base + "__place_" + c.token + "_" + std::to_string(m.component[j]));
             }
         }
     }

@@ -26,7 +26,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
 /// ", nearest: A, B, C" of what is offered; ", which offers none" of nothing.
 inline std::string nearest_text(std::string_view asked, std::vector<std::string> offered) {
     if (offered.empty()) return ", which offers none";
-    std::stable_sort(offered.begin(), offered.end(), [&](const std::string& a, const std::string& b) { return edit_distance(asked, a) < edit_distance(asked, b); });
+    std::stable_sort(offered.begin(), offered.end(),
+                     [&](const std::string& a, const std::string& b) { return edit_distance(asked, a) < edit_distance(asked, b); });
     std::string out = ", nearest: ";
     for (std::size_t i = 0; i < offered.size() && i < 3; ++i) out += (i ? ", " : "") + offered[i];
     return out;

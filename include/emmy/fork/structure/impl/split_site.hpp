@@ -95,7 +95,9 @@ inline std::vector<fold::closed::site> fold_sites(const forest& f) {
     return out;
 }
 /// The written key of a fold: bare where the kernel has one.
-inline std::string reduce_key(const std::vector<fold::closed::site>& folds, const fold::closed::site& s) { return folds.size() == 1 ? "REDUCE" : "REDUCE@" + s.address; }
+inline std::string reduce_key(const std::vector<fold::closed::site>& folds, const fold::closed::site& s) {
+    return folds.size() == 1 ? "REDUCE" : "REDUCE@" + s.address;
+}
 
 inline result<split_site> find_split_site(const forest& f, const std::string& kernel, std::string_view key, std::string_view address) {
     const std::vector<fold::closed::site> folds = fold_sites(f);

@@ -80,7 +80,8 @@ inline std::int64_t grid_split(const forest& f, term_id root, const loop::axis& 
         const term& t = f[id];
         for (const term_id o : t.operands)
             if (seen.insert(o).second) todo.push_back(o);
-        if (t.is_map() || t.free.size() < 2 || !holds(t.free, a.name) || !(t.twist != fold::closed::recipe::none || fold::closed::as_contraction(f, id))) continue;
+        if (t.is_map() || t.free.size() < 2 || !holds(t.free, a.name)) continue;
+        if (t.twist == fold::closed::recipe::none && !fold::closed::as_contraction(f, id)) continue;
         axis_use all;
         bool high = false, low = false;
         for (const term_id o : t.operands) {
@@ -92,7 +93,8 @@ inline std::int64_t grid_split(const forest& f, term_id root, const loop::axis& 
             all.over = std::gcd(all.over, use.over), all.bare = all.bare || use.bare;
             for (const std::int64_t c : use.modulo) add_once(all.modulo, c);
         }
-        if (high && low && all.over > 1 && a.extent.number % all.over == 0 && all.over < a.extent.number && (all.modulo.empty() || all.modulo == std::vector<std::int64_t>{all.over}))
+        const bool one = all.modulo.empty() || all.modulo == std::vector<std::int64_t>{all.over};
+        if (high && low && one && all.over > 1 && a.extent.number % all.over == 0 && all.over < a.extent.number)
             return all.over;
     }
     return 0;
