@@ -118,10 +118,10 @@ BOOST_AUTO_TEST_CASE(norm_reads_its_row_twice) {
                "  v2 = add(in0, v1)\n"
                "  v3 = rsqrt(v2)\n"
                "  a2<6:\n"
-               "    in3 = w[a2]\n"
-               "    in4 = x[a0, a2]\n"
-               "    v4 = multiply(in4, v3)\n"
-               "    v5 = multiply(in3, v4)\n"
+               "    in3 = x[a0, a2]\n"
+               "    v4 = multiply(in3, v3)\n"
+               "    in4 = w[a2]\n"
+               "    v5 = multiply(in4, v4)\n"
                "    y[a0, a2] = v5\n");
     agrees(f, 1e-6);
 }

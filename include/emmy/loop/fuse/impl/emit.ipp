@@ -142,6 +142,7 @@ private:
         const item& i = items_[id];
         int group = 1, rank = 0;
         std::string_view op, buffer;
+        std::string shape;
         const value* x = i.kind == item_kind::leaf ? &v_.at(i.what) : nullptr;
         switch (i.kind) {
             case item_kind::loop: group = scopes_.at(i.what).stores ? 2 : 0; break;
@@ -154,12 +155,21 @@ private:
                 switch (x->kind) {
                     case value_kind::op: rank = 1, op = facts(x->op).text; break;
                     case value_kind::let: rank = 3; break;
-                    case value_kind::load: rank = 4, buffer = v_.names.text(p_.buffers[x->target].name); break;
+                    case value_kind::load: rank = 4, shape = index_shape(i.what), buffer = v_.names.text(p_.buffers[x->target].name); break;
                     case value_kind::pre: rank = 5; break;
                     default: rank = 6; break;
                 }
         }
-        return std::tuple(group, rank, op, buffer, id);
+        return std::tuple(group, rank, op, shape, buffer, id);
+    }
+    /// What a read's index looks like without names, spelled so that the longer of two that begin alike is the lesser.
+    std::string index_shape(value_id v) const {
+        std::string out;
+        for (const expr_id e : v_.index(v)) {
+            const expr_kind k = v_.exprs[e].kind;
+            out += k == expr_kind::binary ? 'b' : k == expr_kind::integer ? 'l' : k == expr_kind::name ? 'v' : 't';
+        }
+        return out + '~';
     }
     void order() {
         std::vector<std::vector<std::uint32_t>> after(items_.size());
@@ -184,7 +194,7 @@ private:
                 if (waits[id] == 0) ready.insert(priority(id));
             std::vector<std::uint32_t> sorted;
             while (!ready.empty()) {
-                const std::uint32_t id = std::get<4>(*ready.begin());
+                const std::uint32_t id = std::get<5>(*ready.begin());
                 ready.erase(ready.begin());
                 sorted.push_back(id);
                 for (const std::uint32_t next : after[id])

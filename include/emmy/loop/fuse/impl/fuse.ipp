@@ -5,20 +5,34 @@
 #include <emmy/loop/fuse/impl/lift.ipp>
 #include <emmy/loop/fuse/impl/merge.ipp>
 #include <emmy/loop/fuse/impl/naming.ipp>
+#include <emmy/loop/fuse/impl/reads.ipp>
 #include <emmy/loop/fuse/impl/roll.ipp>
 #include <emmy/loop/fuse/impl/splice.ipp>
 
 namespace emmy::loop {
 namespace fusion {
 
-/// Buffers that the kernel reads, in the order of the program.
-inline std::vector<buffer_id> inputs_of(program_graph& p, const draft& d) {
+/// Buffers that the kernel reads, in the order of `order`; what that lacks (rolled kernels have none) in the order of the program.
+inline std::vector<buffer_id> inputs_of(program_graph& p, const draft& d, std::span<const buffer_id> order) {
     placement at(p, d);
     std::set<buffer_id> found;
     for (const value_id v : at.values())
         if (p.values.at(v).kind == value_kind::load) found.insert(p.values.at(v).target);
     if (d.seed != nothing) found.insert(d.seed);
-    return {found.begin(), found.end()};
+    std::vector<buffer_id> out;
+    for (const buffer_id b : order)
+        if (found.erase(b) > 0) out.push_back(b);
+    out.insert(out.end(), found.begin(), found.end());
+    return out;
+}
+
+/// On the wire input nodes stand in the order of their names.
+inline void order_nodes(loop::kernel& k) {
+    std::vector<std::uint32_t>& order = k.node_order;
+    for (std::uint32_t i = 0; i < k.inputs.size(); ++i) order.push_back(i);
+    const auto by_name = [&](std::uint32_t a, std::uint32_t b) { return k.body.text(k.inputs[a].name) < k.body.text(k.inputs[b].name); };
+    if (std::is_sorted(order.begin(), order.end(), by_name)) order.clear();  // empty = as declared
+    else std::sort(order.begin(), order.end(), by_name);
 }
 
 /// The kernel of a region before it has an order and names.
@@ -60,7 +74,9 @@ inline result<std::vector<formed>> fused(const program::primitive_graph& program
         if (r.outputs.empty()) continue;
         EMMY_TRY(d, drafted(p, rewrite, splice, roll, r, options));
         formed k;
-        const std::vector<buffer_id> inputs = inputs_of(p, d);
+        std::vector<buffer_id> order;
+        if (!roll.kernels.contains(r.ops[0])) order = read_order(p, r, [&](op_index from, op_index to) { return splice.region_of[from] == splice.region_of[to]; }).buffers();
+        const std::vector<buffer_id> inputs = inputs_of(p, d, order);
         emitter emit(p, d);
         k.kernel = emit.emit(inputs, r.outputs);
         for (const buffer_id b : inputs) {
@@ -78,6 +94,7 @@ inline result<std::vector<formed>> fused(const program::primitive_graph& program
             std::vector<program::node_id>& list = p.ops[o].kind == lifted_kind::rolled ? nodes : also;
             list.insert(list.end(), p.ops[o].rolled.begin(), p.ops[o].rolled.end());
         }
+        order_nodes(k.kernel);
         names.name(k, nodes, also);
         out.push_back(std::move(k));
     }
