@@ -1,6 +1,7 @@
 #pragma once
 // The public header of evidence/: what is measured, and what a compile makes of it.
 #include <emmy/evidence/compile.hpp>
+#include <emmy/evidence/cpu_forks.hpp>
 #include <emmy/evidence/cpu_options.hpp>
 #include <emmy/evidence/explain.hpp>
 #include <emmy/evidence/gpu_options.hpp>

@@ -153,11 +153,15 @@ verb& verb::common(unsigned which, common_options& o) {
     }
     if (which & takes::pin) list_option(app, "--pin", o.pin, "Knob values to hold: K=V,... (repeatable)", "K=V,...");
     if (which & takes::output) {
-        static const std::map<std::string, format> formats{{"table", format::table}, {"json", format::json}, {"csv", format::csv}, {"md", format::md}};
+        static const std::map<std::string, format> formats{{"table", format::table}, {"json", format::json}, {"csv", format::csv}, {"md", format::md}, {"html", format::html}};
+        const bool page = (which & takes::page) != 0;
         CLI::Option* how = described(app.add_option_function<std::string>("--format", [&o](const std::string& text) { o.format = formats.at(text); },
                                                                             std::string("Form of the result (default: ") + (o.format == format::json ? "json)" : "table)")),
-                                     "table|json|csv|md");
-        how->check([](const std::string& text) { return formats.count(text) ? std::string() : "found \"" + text + "\", expected table, json, csv or md"; });
+                                     page ? "table|json|csv|md|html" : "table|json|csv|md");
+        how->check([page](const std::string& text) {
+            if (formats.count(text) && (page || text != "html")) return std::string();
+            return "found \"" + text + "\", expected table, json, csv" + (page ? ", md or html" : " or md");
+        });
         CLI::Option* out = described(app.add_option("--out", o.out, "Where the result goes (default: standard output)"), "PATH");
         CLI::Option* json = described(app.add_option_function<std::string>("--json", [&o](const std::string& path) { o.format = format::json, o.out = path; }, "Short for --format json --out PATH (- = standard output)"), "PATH");
         json->excludes(how)->excludes(out);

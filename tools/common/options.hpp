@@ -5,7 +5,7 @@
 
 namespace emmy::tools {
 
-enum class format : std::uint8_t { table, json, csv, md };
+enum class format : std::uint8_t { table, json, csv, md, html };
 enum class progress_mode : std::uint8_t { automatic, always, never };
 
 /// Values of the shared flag vocabulary.
@@ -28,7 +28,7 @@ struct common_options {
 /// Which of them a verb takes.
 namespace takes {
 constexpr unsigned db = 1, device = 2, golden = 4, realization = 8, op = 16, dynamic = 32, pin = 64, output = 128 /* --format --out --json */, dump = 256,
-                   progress = 512 /* --quiet --progress */, seed = 1024;
+                   progress = 512 /* --quiet --progress */, seed = 1024, page = 2048 /* --format html beside the others */;
 constexpr unsigned input = golden | realization | op | dynamic;
 }  // namespace takes
 

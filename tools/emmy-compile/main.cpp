@@ -1,5 +1,6 @@
 #include <emmy-compile/diff.hpp>
 #include <emmy-compile/early_stages.hpp>
+#include <emmy-compile/kernel_set.hpp>
 
 #include <common/cli.hpp>
 #include <common/dump.hpp>
@@ -105,6 +106,8 @@ result<int> compile_all(compile::settings asked, std::string& out) {
         out = std::move(text);
         return tools::exit_fine;
     }
+    const bool executes = asked.run || asked.interpret || !asked.common.dump.empty();
+    if ((asked.explain || !asked.expect.empty()) && !executes) return compile::explain(asked, target, file_program, out);
     EMMY_CHECK_OK(tools::need_host(target));
     return late_stages(asked, target, file_program, out);
 }
@@ -117,12 +120,13 @@ int main(int argc, char** argv) {
     tools::cli line(std::string(tool), "Compiles a program's kernels, decides every schedule by the best evidence, and says what decided.");
     tools::verb& v = line.self();
     v.positional("FILE", asked.input, "A traced program, or a golden file", false)
-        .common(tools::takes::db | tools::takes::device | tools::takes::input | tools::takes::pin | tools::takes::output | tools::takes::dump | tools::takes::progress | tools::takes::seed, asked.common)
+        .common(tools::takes::db | tools::takes::device | tools::takes::input | tools::takes::pin | tools::takes::output | tools::takes::page | tools::takes::dump | tools::takes::progress | tools::takes::seed, asked.common)
         .choice("--stage", asked.stage, compile::stages, "Show the kernels at this stage instead of the pick: program, primitive, loop, fold, fork, kernel, text or plan")
-        .flag("--fresh", asked.fresh, "With --stage loop: the kernels that the program forms today, not the stored one")
+        .flag("--fresh", asked.fresh, "With --stage loop, --explain, --expect: the kernels that the programs form today, not the stored ones")
         .pair("--diff", asked.diff, "Say where the normal forms of two kernels part (exit 1), or that they are one: each an operator, a program, a kernel of --stage loop --json, or GOLDEN:KERNEL")
         .option("--target", asked.target, "Compile for a card (name, alias, file slug) or a bare sm_NN; default: this processor, or the card of --golden")
-        .flag("--explain", asked.explain, "The whole report of each decision")
+        .flag("--explain", asked.explain, "The whole report of each decision, of kernel sets too; --format html: one page")
+        .option("--expect", asked.expect, "A report of --explain --format json: exit 1 where a fork is answered by another tier, row or arm")
         .flag("--strict-evidence", asked.strict, "Refuse (exit 1) a schedule that no measured row or pin decides")
         .flag("--own-only", asked.own_only, "With --strict-evidence: rows of other producers decide nothing")
         .flag("--run", asked.run, "Execute the picks once and check the answer; nothing is measured")
@@ -132,6 +136,7 @@ int main(int argc, char** argv) {
         .flag("--cold", asked.flags.cold, "Decide by rows measured with cold caches")
         .option("--opt", asked.flags.opt, "Level of the host compiler, 0 to 3 (default 3)")
         .example("emmy-compile --op 'softmax(x: f32[512,2048], dim=-1)' --explain", "what decides the schedule of a softmax")
+        .example("emmy-compile layer.json --explain --format html --out report.html", "every fork of a layer as one page")
         .example("emmy-compile --realization matmul.square.512 --stage text", "the C++ of the picked row")
         .example("emmy-compile layer.json --stage plan", "launches, buffers and workspaces of a program of several kernels")
         .example("emmy-compile --diff 'softmax(x: f32[8,64])' 'softmax(x: f16[8,64])'", "the first node that differs")
@@ -144,7 +149,11 @@ int main(int argc, char** argv) {
         return tools::report(tool, fault(fault_kind::user, "found csv or md beside --stage, expected table or json", "--format"));
     if (!asked.weights.empty() && !asked.run) return tools::report(tool, fault(fault_kind::user, "found it without --run, expected both", "--weights"));
     if (asked.run && !asked.stage.empty()) return tools::report(tool, fault(fault_kind::user, "found --run beside --stage, expected one of them", "--run"));
-    if (asked.fresh && asked.stage != "loop") return tools::report(tool, fault(fault_kind::user, "found it without --stage loop, expected both", "--fresh"));
+    if (asked.fresh && asked.stage != "loop" && !asked.explain && asked.expect.empty()) return tools::report(tool, fault(fault_kind::user, "found it without --stage loop, --explain or --expect, expected one of them", "--fresh"));
+    if (!asked.expect.empty() && (!asked.stage.empty() || asked.run || asked.interpret || !asked.common.dump.empty()))
+        return tools::report(tool, fault(fault_kind::user, "found it beside --stage, --run, --interpret or --dump, expected none of them", "--expect"));
+    if (asked.common.format == tools::format::html && (!asked.explain || asked.run || asked.interpret || !asked.common.dump.empty()))
+        return tools::report(tool, fault(fault_kind::user, "found html without --explain or beside --run, --interpret or --dump, expected --explain alone", "--format"));
     std::string out;
     if (!asked.diff.empty() && (!asked.stage.empty() || !asked.input.empty() || !asked.common.op.empty() || !asked.common.golden.empty() || !asked.common.realization.empty()))
         return tools::report(tool, fault(fault_kind::user, "found it beside other inputs or --stage, expected it alone", "--diff"));

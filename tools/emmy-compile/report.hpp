@@ -3,6 +3,7 @@
 #include <emmy-compile/listing.hpp>
 
 #include <emmy/core/dim_wire.hpp>
+#include <emmy/evidence/explain.hpp>
 #include <emmy/fold/tree.hpp>
 #include <emmy/loop/print.hpp>
 #include <emmy/loop/wire.hpp>
@@ -123,28 +124,13 @@ inline std::string fork_stage(const compiled_kernel& k, bool json) {
     return out;
 }
 
-inline void explain_row(std::string& out, const char* what, const evidence::row_evidence& r) {
-    out += std::string("    ") + what + "  " + time_text(r.us) + " us  " + evidence::knobs_text(r.row) + "  (" + r.source;
-    for (const auto& [symbol, size] : r.bindings) out += ", " + symbol + "=" + std::to_string(size);
-    out += ")\n";
-}
-
 /// Why this row: what a person reads.
 inline std::string people(const compiled_kernel& k, const settings& asked) {
     std::string out;
     if (k.record) {
         const evidence::record& r = *k.record;
         out += evidence::line(r) + "\n";
-        if (asked.explain) {
-            out += "    identity  " + to_hex(r.identity) + sizes_text(k.what) + "\n";
-            out += "    decided   " + std::string(evidence::name(r.decided)) + ": " + std::to_string(r.rows_seen) + " rows of this kernel in scope, " + std::to_string(r.rows_tried) + " tried" +
-                   (r.options ? ", " + std::to_string(*r.options) + " options" : "") + "\n";
-            out += "    row       " + evidence::knobs_text(r.chosen) + "\n";
-            if (!r.prior.empty()) out += "    predicted " + time_text(r.predicted_us) + " us  by " + r.prior + "\n";
-            if (r.by) explain_row(out, "measured", *r.by);
-            if (r.runner_up) explain_row(out, "next    ", *r.runner_up);
-            for (const std::string& n : r.notes) out += "    note      " + n + "\n";
-        }
+        if (asked.explain) out += evidence::explain_record(r);
     } else if (!k.refused.empty()) {
         out += k.what.kernel.name + ": " + k.refused + "\n";
         if (k.interpreted.empty()) out += "    (--interpret computes some cells without a lowering)\n";

@@ -26,6 +26,7 @@ struct settings {
     std::string target;  ///< --target
     std::string weights; ///< --weights: an archive or a checkpoint
     bool fresh = false, explain = false, strict = false, own_only = false, run = false, interpret = false;
+    std::string expect;             ///< a report to compare with
     std::vector<std::string> diff;  ///< two sides, or none
 };
 

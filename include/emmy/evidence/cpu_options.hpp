@@ -17,7 +17,8 @@ public:
     /// `pins`: schedule knobs, (key, value); an OFF value also matches a row without the key. `schedules` must outlive this.
     /// A row that the fork does not list is pinned by naming every family of the kernel. Errors (user): the fork's own refusal (unknown
     /// key, value, bound), or no listed row has these values (names the first pin that none has).
-    EMMY_DECL static result<cpu_options> make(const fork::cpu_schedules& schedules, const store::knob_list& pins = {});
+    /// `blocked` rows (whole ones) are left out; none may be left then.
+    EMMY_DECL static result<cpu_options> make(const fork::cpu_schedules& schedules, const store::knob_list& pins = {}, std::span<const store::knob_list> blocked = {});
 
     EMMY_DECL std::optional<store::knob_list> option_for(const store::knob_list& measured) const override;
     EMMY_DECL result<store::knob_list> first() const override;
@@ -38,7 +39,9 @@ private:
     EMMY_DECL explicit cpu_options(const fork::cpu_schedules& schedules);
     const fork::cpu_schedules* schedules_;
     store::knob_list pins_;
-    std::vector<fork::cpu_row> left_;  // only with pins
+    std::vector<fork::cpu_row> left_;  // only where narrowed
+    bool narrowed_ = false;
+    std::vector<fork::cpu_row> blocked_;
 };
 
 }  // namespace emmy::evidence

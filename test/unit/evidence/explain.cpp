@@ -98,6 +98,7 @@ BOOST_AUTO_TEST_CASE(every_fork_is_in_the_page_once) {
     const std::string page = explain_page(about(r)), text = explain_json(about(r));
     const test::dumped_page shown = test::open_page(browser, page);
     BOOST_TEST(shown.requests == 0u);
+    BOOST_TEST(test::open_page(browser, "<img src=\"http://localhost/one.png\"><img src=\"http://localhost/two.png\">").requests == 2u);  // they would be seen
     const auto doc = parsed(text);
     for (const json::value& k : doc.root().find("kernels")->items())
         for (const json::value& f : k.find("forks")->items())

@@ -24,10 +24,20 @@ EMMY_DECL cpu_options::cpu_options(cpu_options&& other) noexcept = default;
 EMMY_DECL cpu_options& cpu_options::operator=(cpu_options&& other) noexcept = default;
 EMMY_DECL cpu_options::~cpu_options() = default;
 
-EMMY_DECL result<cpu_options> cpu_options::make(const fork::cpu_schedules& schedules, const store::knob_list& pins) {
+EMMY_DECL result<cpu_options> cpu_options::make(const fork::cpu_schedules& schedules, const store::knob_list& pins, std::span<const store::knob_list> blocked) {
     cpu_options out(schedules);
     out.pins_ = pins;
+    if (!blocked.empty()) {
+        EMMY_TRY(all, make(schedules, pins));
+        for (const store::knob_list& row : blocked)
+            if (const auto known = schedules.row(row)) out.blocked_.push_back(*known);
+        for (const fork::cpu_row& row : all.rows())
+            if (std::find(out.blocked_.begin(), out.blocked_.end(), row) == out.blocked_.end()) out.left_.push_back(row);
+        out.narrowed_ = true;
+        return out;
+    }
     if (pins.empty()) return out;
+    out.narrowed_ = true;
     std::vector<bool> met(pins.size(), false);
     const fork::cpu_row* nearest = &schedules.rows().front();  // the listed row that has most of the pins
     std::size_t most = 0;
@@ -67,7 +77,7 @@ EMMY_DECL result<cpu_options> cpu_options::make(const fork::cpu_schedules& sched
 }
 
 EMMY_DECL std::span<const fork::cpu_row> cpu_options::rows() const {
-    if (pins_.empty()) return schedules_->rows();
+    if (!narrowed_) return schedules_->rows();
     return left_;
 }
 EMMY_DECL bool cpu_options::single() const { return rows().size() == 1; }
@@ -87,7 +97,7 @@ EMMY_DECL std::optional<store::knob_list> cpu_options::option_for(const store::k
         if (const std::string* there = detail::value_of(measured, key)) own.emplace_back(key, *there);
     if (own.size() == shape.size()) {
         const auto row = schedules_->row(own);
-        if (!row) return {};
+        if (!row || std::find(blocked_.begin(), blocked_.end(), *row) != blocked_.end()) return {};
         store::knob_list pairs = schedules_->pairs(*row);
         if (!detail::matches_pins(pairs, pins_)) return {};
         return pairs;

@@ -51,7 +51,7 @@ EMMY_DECL std::string explain_record(const record& r) {
     if (r.options) out += ", " + std::to_string(*r.options) + " options";
     out += r.fork == "schedule" ? "\n    row       " : "\n    arm       ";
     out += detail::choice_text(r) + "\n";
-    if (!r.prior.empty()) out += "    predicted " + detail::short_us(r.predicted_us) + " us by " + r.prior + "\n";
+    if (!r.prior.empty()) out += "    predicted " + detail::short_us(r.predicted_us) + " us  by " + r.prior + "\n";
     detail::explain_way(out, "measured", r.by, r.by_arm);
     detail::explain_way(out, "next    ", r.runner_up, r.runner_up_arm);
     for (const std::string& n : r.notes) out += "    note      " + n + "\n";

@@ -45,10 +45,10 @@ main { display: grid; grid-template-columns: minmax(0, 1fr) minmax(330px, 420px)
 .forks { grid-column: 1; display: flex; flex-wrap: wrap; gap: 4px; min-width: 0; }
 .fork[aria-pressed=true] { background: var(--tier); color: var(--paper); border-color: var(--tier); }
 .fork[aria-pressed=true]::before { background: var(--paper); }
-.bar { grid-column: 2; grid-row: 1 / span 2; display: flex; align-items: center; gap: 8px; min-width: 0; }
+.bar, .sum { grid-column: 2; grid-row: 1 / span 2; display: flex; align-items: center; gap: 8px; min-width: 0; }
 .bar i { display: block; height: 12px; min-width: 2px; border-radius: 2px; background: var(--tier); flex: none; }
 .bar.none i { width: 36px; background: repeating-linear-gradient(45deg, var(--first) 0 3px, transparent 3px 7px); opacity: .7; }
-.bar span { color: var(--soft); font-variant-numeric: tabular-nums; white-space: nowrap; font-size: 12.5px; }
+.bar span, .sum span { color: var(--soft); font-variant-numeric: tabular-nums; white-space: nowrap; font-size: 12.5px; }
 .faded { opacity: .32; }
 aside { border-left: 1px solid var(--line); padding: 16px 20px 40px; }
 #why { position: sticky; top: 12px; max-height: calc(100vh - 24px); overflow: auto; }
@@ -64,7 +64,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
 .note { border-left: 3px solid var(--near); padding: 2px 0 2px 9px; margin: 5px 0; overflow-wrap: anywhere; }
 .hint { color: var(--soft); }
 #notes { padding: 0 24px 24px; }
-@media (max-width: 860px) { main { grid-template-columns: 1fr; } aside { border-left: 0; border-top: 1px solid var(--line); } .kernel { grid-template-columns: 1fr; } .bar { grid-column: 1; grid-row: auto; } }
+@media (max-width: 860px) { main { grid-template-columns: 1fr; } aside { border-left: 0; border-top: 1px solid var(--line); } .kernel { grid-template-columns: 1fr; } .bar, .sum { grid-column: 1; grid-row: auto; } }
 </style>
 </head>
 <body>
@@ -90,9 +90,20 @@ const percent = m => (m >= 0 ? "+" : "") + (m * 100).toFixed(1) + "%";
 const kernels = report.kernels, runs = kernels.filter(k => k.runs);
 const schedule = k => k.forks.find(f => f.fork === "schedule");
 const timeOf = k => { const s = schedule(k); return s && s.by ? s.by.us : s && s.prior ? s.prior.predicted_us : null; };
-const most = Math.max(1e-9, ...runs.map(k => timeOf(k) || 0));
-const names = {};
-for (const k of kernels) names[k.identity] = names[k.identity] || k.name;
+const rootOf = k => k.parent === null ? k : rootOf(kernels[k.parent]);
+const most = {}, whole = {};  // per target: the longest kernel, and the sum (null: one is not measured)
+for (const k of runs) {
+  const r = rootOf(k).id, t = timeOf(k);
+  most[r] = Math.max(most[r] || 1e-9, t || 0);
+}
+const sum = k => k.runs ? timeOf(k) : k.children.map(c => sum(kernels[c])).reduce((a, b) => a === null || b === null ? null : a + b, 0);
+const brief = f => {  // what stands on a button
+  const keys = Object.keys(f.knobs || {}).filter(n => !off(f.knobs[n]));
+  if (f.fork === "schedule") return choice(f);
+  if (!keys.length) return f.fork + " whole";
+  const value = f.knobs[keys[0]];
+  return f.fork + " " + value + (keys.length > 1 ? " " + keys.length + " at once" : keys[0].includes("@") ? " " + keys[0].split("@")[1] : "");
+};
 const where = {};  // fork id -> [fork, kernel]
 
 at("title").textContent = report.program || (kernels.length ? kernels[0].name : "nothing");
@@ -144,7 +155,7 @@ const show = id => {
   list.push(["rows", f.rows_seen + " in scope, " + f.rows_tried + " tried"]);
   if (f.options !== undefined) list.push(["options", String(f.options)]);
   list.push(["identity", f.identity]);
-  if (k.refused) list.push(["refused", k.refused]);
+  if (k.refused && f.fork === "schedule") list.push(["refused", k.refused]);
   const dl = make("dl");
   for (const [what, text] of list) { const dd = make("dd", ["row", "chosen", "identity", "source", "producer"].includes(what) ? "mono" : "", text); dl.append(make("dt", "", what), dd); }
   why.append(dl);
@@ -157,7 +168,6 @@ const show = id => {
   if (f.by_pieces && f.by_pieces.pieces.length) {
     why.append(make("h3", "", "Measured pieces"));
     why.append(race(f.by_pieces.pieces.map((p, i) => ["piece " + (i + 1), p.us, ""])));
-    for (const p of f.by_pieces.pieces) if (names[p.identity]) why.append(make("div", "mono hint", names[p.identity]));
   }
   if (f.notes.length) why.append(make("h3", "", "What was missing, what to know"));
   for (const n of f.notes) why.append(make("div", "note", n));
@@ -170,16 +180,20 @@ const draw = (k, list) => {
   if (k.runs) {
     const s = schedule(k), t = timeOf(k), bar = make("div", t === null ? "bar none" : "bar"), i = make("i");
     bar.style.setProperty("--tier", colour(s ? s.tier : "first option"));
-    if (t !== null) i.style.width = Math.max(1, 62 * t / most) + "%";
+    if (t !== null) i.style.width = Math.max(1, 62 * t / most[rootOf(k).id]) + "%";
     bar.append(i, make("span", "", t === null ? (k.refused ? "does not run here" : "not measured") : us(t) + (s.by ? "" : " predicted")));
+    row.append(bar);
+  } else {
+    const t = sum(k), bar = make("div", "sum");
+    bar.append(make("span", "", (t === null ? "not all measured" : us(t)) + " in " + k.children.length + (k.children.length === 1 ? " kernel" : " pieces")));
     row.append(bar);
   }
   const forks = make("div", "forks");
   for (const f of k.forks) {
     where[f.id] = [f, k];
-    const b = make("button", "fork mono", f.fork + " " + choice(f));
+    const b = make("button", "fork mono", brief(f));
     b.dataset.fork = f.id;
-    b.title = f.tier;
+    b.title = f.tier + ": " + choice(f);
     b.style.setProperty("--tier", colour(f.tier));
     b.onclick = () => show(f.id);
     forks.append(b);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace emmy::evidence {
 namespace detail {
@@ -230,14 +231,14 @@ private:
         const auto finish = [&](std::size_t arm) -> result<answer> {
             if (arm != 0) EMMY_CHECK_OK(realise(what, fork, arm, left));
             if (out.chosen.empty() && arm != 0) out.chosen = fork.arms[arm];
-            if (!options_.pins || options_.pins->empty()) first_[{what.identity, fork.family}] = out;
+            if (!options_.pins || options_.pins->empty()) first_[{what.identity, store::bind_key(what.bindings), fork.family}] = out;
             return answer(std::pair(arm, std::move(out)));
         };
         if (allowed.size() == 1) {
             out.decided = pinned ? tier::pin : tier::only_option;
             return finish(allowed.front());
         }
-        if (const auto earlier = first_.find({what.identity, fork.family}); earlier != first_.end()) {
+        if (const auto earlier = first_.find({what.identity, store::bind_key(what.bindings), fork.family}); earlier != first_.end()) {
             const record& as = earlier->second;
             const auto at = std::find(fork.arms.begin(), fork.arms.end(), as.chosen);
             const bool known = as.chosen.empty() || (at != fork.arms.end() && realise(what, fork, static_cast<std::size_t>(at - fork.arms.begin()), left));
@@ -277,6 +278,7 @@ private:
             }
         // Nothing measured: say what there would have been.
         if (evidence_) {
+            if (unpriced > 0) EMMY_CHECK_OK(note_other_lanes(what, out));
             if (unpriced > 0) out.notes.push_back(std::to_string(unpriced) + " stored decisions, none with all its pieces measured at these sizes by one producer");
             EMMY_TRY(lanes, evidence_->other_lanes(what.identity));
             for (const auto& [lane, rows] : lanes) out.notes.push_back(std::to_string(rows) + " measured rows of it whole in the " + lane + " lane, none in the " + lane_text(evidence_->live()) + " lane");
@@ -293,6 +295,19 @@ private:
             out.notes.push_back((arm == 0 ? std::string("whole") : knobs_text(fork.arms[arm])) + " leaves a kernel that only ever failed");
         }
         return finish(allowed.front());
+    }
+
+    /// Which lanes have measured what the stored decisions of this kernel leave.
+    result<void> note_other_lanes(const subject& what, record& out) {
+        EMMY_TRY(routes, store::routes_of(evidence_->transaction(), what.identity));
+        std::map<std::string, std::uint32_t> lanes;
+        for (const store::route& r : routes)
+            for (const digest128& piece : r.children) {
+                EMMY_TRY(there, evidence_->other_lanes(piece));
+                for (const auto& [lane, rows] : there) lanes[lane] += rows;
+            }
+        for (const auto& [lane, rows] : lanes) out.notes.push_back(std::to_string(rows) + " measured rows of its pieces in the " + lane + " lane, not all of them in the " + lane_text(evidence_->live()) + " lane");
+        return {};
     }
 
     result<bool> leaves_failures(const subject& what, const kernel_set_fork& fork, std::size_t arm, std::map<std::size_t, children_list>& left) {
@@ -332,7 +347,8 @@ private:
     result<void> schedule(std::uint32_t at) {
         const subject& what = out_.kernels[at].what;
         const bool free_of_pins = !options_.pins || options_.pins->empty();
-        if (const auto earlier = schedules_.find(what.identity); free_of_pins && earlier != schedules_.end() && out_.kernels[earlier->second].what.bindings == what.bindings) {
+        const std::pair known(what.identity, store::bind_key(what.bindings));
+        if (const auto earlier = schedules_.find(known); free_of_pins && earlier != schedules_.end()) {
             const resolved_kernel& as = out_.kernels[earlier->second];
             out_.kernels[at].refused = as.refused;
             if (as.schedule) {
@@ -343,14 +359,14 @@ private:
             }
             return {};
         }
-        schedules_.emplace(what.identity, at);
+        schedules_.emplace(known, at);
         static const knob::pin_list no_pins;
         const auto blocked = blocked_.rows.find(what.identity);
         auto options = forks_.schedules(what, options_.pins ? *options_.pins : no_pins,
                                         blocked == blocked_.rows.end() ? std::span<const store::knob_list>() : std::span<const store::knob_list>(blocked->second));
         if (!options) {
             if (options.error().kind() != fault_kind::device_limit) return refuse(options.error());
-            out_.kernels[at].refused = options.error().line();
+            out_.kernels[at].refused = std::string(options.error().message());
             return {};
         }
         if (!*options) {
@@ -363,7 +379,7 @@ private:
         if (!picked) {
             // A kernel of the store whose rows nobody enumerates has no first option.
             if (picked.error().kind() != fault_kind::device_limit) return refuse(picked.error());
-            out_.kernels[at].refused = picked.error().line();
+            out_.kernels[at].refused = std::string(picked.error().message());
             record none;
             none.kernel = what.name, none.identity = what.identity, none.fork = "schedule", none.bindings = what.bindings, none.decided = tier::first_option;
             none.notes.push_back("no row of it in scope, and no options known on this target");
@@ -383,8 +399,8 @@ private:
     const blocked_options& blocked_;
     const prior_hook* schedule_prior_;
     std::vector<price_book> books_;  // own, other
-    std::map<std::pair<digest128, structural_family>, record> first_;
-    std::map<digest128, std::uint32_t> schedules_;
+    std::map<std::tuple<digest128, std::uint64_t, structural_family>, record> first_;     // by kernel, sizes
+    std::map<std::pair<digest128, std::uint64_t>, std::uint32_t> schedules_;
     std::set<std::string> from_store_;
     std::vector<digest128> ancestors_;
     resolution out_;

@@ -1,6 +1,7 @@
 #pragma once
 // All bodies of evidence/, compiled once.
 #include <emmy/evidence/impl/compile.ipp>
+#include <emmy/evidence/impl/cpu_forks.ipp>
 #include <emmy/evidence/impl/cpu_options.ipp>
 #include <emmy/evidence/impl/differences.ipp>
 #include <emmy/evidence/impl/explain.ipp>
