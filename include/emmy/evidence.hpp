@@ -4,6 +4,7 @@
 #include <emmy/evidence/cpu_forks.hpp>
 #include <emmy/evidence/cpu_options.hpp>
 #include <emmy/evidence/explain.hpp>
+#include <emmy/evidence/formed_forks.hpp>
 #include <emmy/evidence/gpu_options.hpp>
 #include <emmy/evidence/import.hpp>
 #include <emmy/evidence/index.hpp>

@@ -20,6 +20,7 @@ struct resolved_kernel {
     std::uint32_t parent = none;            ///< place in resolution::kernels
     std::vector<record> forks;              ///< kernel-set forks that were asked here, in order; the last may have taken it apart
     std::vector<std::uint32_t> children;    ///< of the arm taken, in fragment order; empty: it runs as one kernel
+    std::shared_ptr<const fork::kernel_set> set = {};  ///< what the arm taken left, with the buffers between: a plan's part; null where it runs as one kernel
     bool from_store = false;                ///< children known by identity only: the arm could not be taken on this body, a stored route names what it left
     std::optional<record> schedule;         ///< of a kernel that runs
     std::string refused = {};               ///< why it has no schedule: no lowering on this target

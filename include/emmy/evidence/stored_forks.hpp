@@ -38,7 +38,7 @@ public:
     /// `evidence` outlives it.
     explicit stored_forks(const snapshot& evidence) : evidence_(&evidence) {}
     EMMY_DECL result<std::vector<kernel_set_fork>> structural(const subject& whole, std::span<const store::knob_list> recorded) override;
-    EMMY_DECL result<std::vector<subject>> realise(const subject& whole, const store::knob_list& arm) override;
+    EMMY_DECL result<realised> realise(const subject& whole, const store::knob_list& arm, std::span<const digest128> expected = {}) override;
     EMMY_DECL result<std::unique_ptr<option_space>> schedules(const subject& leaf, const knob::pin_list& pins, std::span<const store::knob_list> blocked) override;
 
 protected:

@@ -13,6 +13,9 @@
 #include <string_view>
 #include <vector>
 
+namespace emmy::fork {
+struct kernel_set;
+}
 namespace emmy::loop {
 struct kernel;
 }
@@ -54,6 +57,12 @@ struct kernel_set_fork {
     std::vector<store::knob_list> arms = {};      ///< alias-free, in the order offered; arms[0] is empty
 };
 
+/// What an arm leaves: subjects in fragment order, and the set that a plan is made of (null where only identities are known).
+struct realised {
+    std::vector<subject> pieces;
+    std::shared_ptr<const fork::kernel_set> set = {};
+};
+
 /// What a compiler can do with a kernel on one target. Implementations keep no state between two compiles that changes an answer.
 class fork_source {
 public:
@@ -61,8 +70,9 @@ public:
     /// The kernel-set forks still open, in order PLACE, LAYOUT, REDUCE; those with one arm are left out. `recorded`: arms that stored
     /// routes name for this kernel: offered too where they can be taken (several seams together). Errors: a broken body.
     virtual result<std::vector<kernel_set_fork>> structural(const subject& whole, std::span<const store::knob_list> recorded) = 0;
-    /// What the arm leaves, in fragment order. Errors (input, user): the arm cannot be taken here.
-    virtual result<std::vector<subject>> realise(const subject& whole, const store::knob_list& arm) = 0;
+    /// What the arm leaves. `expected`: kernels that a stored decision says it left: read the arm so that it leaves these, in any order, or
+    /// refuse. Errors (input, user): the arm cannot be taken here.
+    virtual result<realised> realise(const subject& whole, const store::knob_list& arm, std::span<const digest128> expected = {}) = 0;
     /// The schedule fork of a kernel that stays one, narrowed by pins and without `blocked` rows (refused by the device before).
     /// Errors (device_limit): no lowering on this target; (user): the pins. Null: every row of the kernel is blocked.
     virtual result<std::unique_ptr<option_space>> schedules(const subject& leaf, const knob::pin_list& pins, std::span<const store::knob_list> blocked) = 0;

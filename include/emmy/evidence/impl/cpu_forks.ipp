@@ -16,9 +16,6 @@ struct cpu_forks::state {
 EMMY_DECL cpu_forks::cpu_forks(const fork::cpu_target& target) : state_(std::make_unique<state>()) { state_->target = target; }
 EMMY_DECL cpu_forks::~cpu_forks() = default;
 
-EMMY_DECL result<std::vector<kernel_set_fork>> cpu_forks::structural(const subject&, std::span<const store::knob_list>) { return std::vector<kernel_set_fork>(); }
-EMMY_DECL result<std::vector<subject>> cpu_forks::realise(const subject& whole, const store::knob_list&) { return refuse(fault_kind::user, "found an arm of a kernel without arms", whole.name); }
-
 EMMY_DECL result<std::unique_ptr<option_space>> cpu_forks::schedules(const subject& leaf, const knob::pin_list& pins, std::span<const store::knob_list> blocked) {
     if (!leaf.body) return refuse(fault_kind::device_limit, "found no body of it, only its identity: it cannot be lowered", leaf.name);
     auto at = state_->of.find(leaf.body.get());

@@ -64,7 +64,7 @@ public:
     resolution take() { return std::move(out_); }
 
 private:
-    using children_list = std::vector<subject>;
+    using children_list = realised;
 
     /// Decides what is open at a kernel, then what that leaves. `by_hand`: it is what a pinned arm left, and only pins go on cutting it.
     result<std::uint32_t> visit(subject what, std::uint32_t parent, bool by_hand) {
@@ -90,7 +90,8 @@ private:
             strict(choice->second);
             out_.kernels[at].forks.push_back(std::move(choice->second));
             if (arm == 0) continue;
-            for (const subject& child : left.at(arm)) {
+            out_.kernels[at].set = left.at(arm).set;
+            for (const subject& child : left.at(arm).pieces) {
                 EMMY_TRY(place, visit(child, at, by_hand || pinned));
                 out_.kernels[at].children.push_back(place);
             }
@@ -115,7 +116,7 @@ private:
         if (const auto known = left.find(arm); known != left.end()) return &known->second;
         children_list made;
         if (arm == 0) {
-            made.push_back(what);
+            made.pieces.push_back(what);
         } else {
             EMMY_TRY(pieces, forks_.realise(what, fork.arms[arm]));
             made = std::move(pieces);
@@ -124,11 +125,11 @@ private:
     }
 
     static bool leaves(const children_list& made, const std::vector<digest128>& stored) {
-        return std::equal(made.begin(), made.end(), stored.begin(), stored.end(), [](const subject& s, const digest128& d) { return s.identity == d; });
+        return std::equal(made.pieces.begin(), made.pieces.end(), stored.begin(), stored.end(), [](const subject& s, const digest128& d) { return s.identity == d; });
     }
     static bool leaves_in_any_order(const children_list& made, std::vector<digest128> stored) {
         std::vector<digest128> own;
-        for (const subject& s : made) own.push_back(s.identity);
+        for (const subject& s : made.pieces) own.push_back(s.identity);
         std::sort(own.begin(), own.end()), std::sort(stored.begin(), stored.end());
         return own == stored;
     }
@@ -141,6 +142,12 @@ private:
             return made && (leaves(**made, c.stored) || leaves_in_any_order(**made, c.stored));
         };
         if (c.arm < fork.arms.size() && fits(c.arm)) return c.arm;
+        if (auto other = forks_.realise(what, c.pieces->arm, c.stored)) {  // in another reading of the body
+            const std::size_t arm = c.arm < fork.arms.size() ? c.arm : fork.arms.size();
+            if (arm == fork.arms.size()) fork.arms.push_back(c.pieces->arm);
+            left[arm] = std::move(*other);
+            return arm;
+        }
         for (std::size_t arm = 1; arm < fork.arms.size(); ++arm)
             if (arm != c.arm && fits(arm)) {
                 note.notes.push_back("the stored arm " + knobs_text(c.pieces->arm) + " leaves these kernels as " + knobs_text(fork.arms[arm]) + " here");
@@ -150,7 +157,7 @@ private:
         note.notes.push_back("no arm of this kernel leaves the stored pieces of " + knobs_text(c.pieces->arm) + ": they are taken from the store, without the buffers between them");
         const std::size_t arm = c.arm < fork.arms.size() ? c.arm : fork.arms.size();
         if (arm == fork.arms.size()) fork.arms.push_back(c.pieces->arm);
-        left[arm] = std::move(pieces);
+        left[arm] = {std::move(pieces), {}};
         from_store_.insert(at_key(what, fork.arms[arm]));
         return arm;
     }
@@ -200,13 +207,13 @@ private:
                 const auto made = realise(what, fork, arm, left);
                 if (!made) continue;  // refused where it is chosen
                 arm_evidence pieces{fork.arms[arm], 0, {}, false};
-                for (const subject& s : **made) {
+                for (const subject& s : (*made)->pieces) {
                     EMMY_TRY(part, book.price(s.identity, what.bindings));
                     if (!part->best()) break;
                     pieces.parts.push_back({s.identity, *part->best()});
                     pieces.us += *part->best();
                 }
-                if (pieces.parts.size() != (*made)->size()) continue;
+                if (pieces.parts.size() != (*made)->pieces.size()) continue;
                 const double us = pieces.us;
                 out.push_back({arm, us, store::canonical_row_key(fork.arms[arm]), {}, std::move(pieces), {}});
             }
@@ -314,7 +321,7 @@ private:
         if (!evidence_) return false;
         const auto made = realise(what, fork, arm, left);
         if (!made) return true;  // cannot be taken at all
-        for (const subject& s : **made) {
+        for (const subject& s : (*made)->pieces) {
             EMMY_TRY(failed, evidence_->only_failed(s.identity));
             if (failed) return true;
         }
@@ -332,7 +339,7 @@ private:
             if (failing) continue;
             double us = 0;
             bool judged = true;
-            for (const subject& s : **made) {
+            for (const subject& s : (*made)->pieces) {
                 const auto one = s.body ? options_.prior->kernel_us(*s.body, s.bindings) : std::nullopt;
                 judged = judged && one.has_value();
                 us += one.value_or(0);

@@ -6,6 +6,7 @@
 #include <emmy/evidence/impl/differences.ipp>
 #include <emmy/evidence/impl/explain.ipp>
 #include <emmy/evidence/impl/explain_page.ipp>
+#include <emmy/evidence/impl/formed_forks.ipp>
 #include <emmy/evidence/impl/gpu_options.ipp>
 #include <emmy/evidence/impl/import.ipp>
 #include <emmy/evidence/impl/index.ipp>

@@ -87,11 +87,14 @@ EMMY_DECL result<std::vector<kernel_set_fork>> stored_forks::structural(const su
     return out;
 }
 
-EMMY_DECL result<std::vector<subject>> stored_forks::realise(const subject& whole, const store::knob_list& arm) {
+EMMY_DECL result<realised> stored_forks::realise(const subject& whole, const store::knob_list& arm, std::span<const digest128>) {
     EMMY_TRY(id, store::find_row(evidence_->transaction(), arm));
     EMMY_TRY(routes, store::routes_of(evidence_->transaction(), whole.identity));
     for (const store::route& r : routes)
-        if (id && r.arm == *id) return stored_pieces(evidence_->transaction(), whole, r.children);
+        if (id && r.arm == *id) {
+            EMMY_TRY(pieces, stored_pieces(evidence_->transaction(), whole, r.children));
+            return realised{std::move(pieces), {}};
+        }
     return refuse(fault_kind::user, "found no stored route of this arm", whole.name);
 }
 
