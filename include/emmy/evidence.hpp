@@ -1,5 +1,6 @@
 #pragma once
 // The public header of evidence/: what is measured, and what a compile makes of it.
+#include <emmy/evidence/card_forks.hpp>
 #include <emmy/evidence/compile.hpp>
 #include <emmy/evidence/cpu_forks.hpp>
 #include <emmy/evidence/cpu_options.hpp>

@@ -5,9 +5,9 @@
 #include <common/exit.hpp>
 
 #include <emmy/evidence/compile.hpp>
+#include <emmy/evidence/card_forks.hpp>
 #include <emmy/evidence/cpu_forks.hpp>
 #include <emmy/evidence/explain.hpp>
-#include <emmy/evidence/stored_forks.hpp>
 
 #include <map>
 
@@ -17,7 +17,11 @@ namespace emmy::compile {
 /// What is compiled: the kernels that programs form, or the kernels named.
 inline result<std::vector<evidence::subject>> subjects(const settings& asked, const tools::target& target, const std::optional<program::graph>& file_program, std::string& title) {
     std::vector<evidence::subject> out;
-    EMMY_TRY(programs, programs_to_fuse(asked, target, file_program));
+    std::vector<named_program> programs;
+    if (asked.fresh) {
+        EMMY_TRY(all, load_programs(asked, target.card, file_program));
+        programs = std::move(all);
+    }
     store::binding_list sizes;
     for (const std::string& text : asked.common.dynamic)
         if (const auto size = tools::parse_size(text)) sizes.emplace_back(size->first, size->second);
@@ -30,14 +34,15 @@ inline result<std::vector<evidence::subject>> subjects(const settings& asked, co
         for (loop::formed& f : *formed) out.push_back(evidence::make_subject(std::move(f.kernel), sizes));
     }
     if (!out.empty()) return out;
-    EMMY_TRY(kernels, load_kernels(asked, target.card, file_program));
-    title = kernels.size() == 1 ? kernels.front().name : std::to_string(kernels.size()) + " kernels";
-    for (tools::subject& k : kernels) {
-        evidence::subject s;
-        s.name = k.kernel.name, s.node_id = k.kernel.node_id, s.identity = k.identity, s.bindings = k.bindings;
-        s.body = std::make_shared<const loop::kernel>(std::move(k.kernel));
-        out.push_back(std::move(s));
-    }
+    EMMY_TRY(units, load_units(asked, target.card, file_program));
+    title = units.size() == 1 ? units.front().name : std::to_string(units.size()) + " targets";
+    for (tools::unit& u : units)
+        for (tools::subject& k : u.kernels) {
+            evidence::subject s;
+            s.name = k.kernel.name, s.node_id = k.kernel.node_id, s.identity = k.identity, s.bindings = k.bindings;
+            s.body = std::make_shared<const loop::kernel>(std::move(k.kernel));
+            out.push_back(std::move(s));
+        }
     return out;
 }
 
@@ -57,15 +62,17 @@ inline result<int> explain(const settings& asked, const tools::target& target, c
     evidence::explained about;
     EMMY_TRY(targets, subjects(asked, target, file_program, about.program));
     EMMY_TRY(env, environment::open(asked, target));
+    if (!env.prior.refused.empty()) tools::note(tool, env.prior.refused);  // quiet or not
     if (!asked.common.quiet)
         for (const std::string& n : env.notes) tools::note(tool, n);
     EMMY_TRY(evidence_now, evidence::snapshot::open(*env.db, env.setting.context, env.labels, tools::producer()));
     std::unique_ptr<evidence::fork_source> forks;
     if (target.host) forks = std::make_unique<evidence::cpu_forks>(env.target);
-    else forks = std::make_unique<evidence::stored_forks>(evidence_now);
+    else forks = std::make_unique<evidence::card_forks>();
     evidence::resolve_options options;
     options.strict = asked.own_only ? evidence::strictness::own_only : asked.strict ? evidence::strictness::measured : evidence::strictness::off;
     options.strict_fails = false, options.pins = &env.pins, options.explain = true;
+    if (target.host) options.prior = env.prior.hook();
     EMMY_TRY(decided, evidence::resolve(targets, &evidence_now, *forks, options));
     about.target = target.text(), about.lane = evidence::lane_text(env.setting.regime), about.producer = tools::producer(), about.decided = &decided;
     int code = tools::exit_fine;

@@ -51,7 +51,8 @@ public:
 
 struct resolve_options {
     strictness strict = strictness::off;
-    const prior_hook* prior = nullptr;
+    const prior_hook* prior = nullptr;          ///< of schedule forks
+    const prior_hook* arm_prior = nullptr;      ///< of kernel-set forks: every arm is taken to be judged; null: what no row decides stays whole
     const knob::pin_list* pins = nullptr;       ///< regime pins are the snapshot's business
     const lowering_check* device = nullptr;     ///< refused rows and then the cuts behind them are given up, at most 8 times
     bool explain = false;                       ///< sizes of the spaces into the records

@@ -12,8 +12,8 @@ namespace emmy::evidence {
 /// Arms of the stored routes of a kernel, in canonical order.
 EMMY_DECL result<std::vector<store::knob_list>> stored_arms(const store::read_transaction& txn, const digest128& kernel);
 
-/// Kernels of the store by identity, as what a decision about `whole` left: bodies where the store has them, named after `whole`.
-EMMY_DECL result<std::vector<subject>> stored_pieces(const store::read_transaction& txn, const subject& whole, std::span<const digest128> pieces);
+/// Kernels of the store by identity, as what a decision about `whole` left, named after `whole`; with their bodies where asked for.
+EMMY_DECL result<std::vector<subject>> stored_pieces(const store::read_transaction& txn, const subject& whole, std::span<const digest128> pieces, bool bodies = false);
 
 /// Sizes of the kernel's own symbols only, hints where the compile names none; of a kernel without a body, what its stored rows name.
 EMMY_DECL result<void> fit_sizes(const snapshot* evidence, subject& what);

@@ -18,7 +18,7 @@ using namespace emmy::evidence;
 
 namespace {
 struct tally {
-    std::size_t compiles = 0, kernels = 0, run = 0, forks = 0, by_rows = 0, by_pieces = 0, without = 0, lost = 0, whole = 0;
+    std::size_t compiles = 0, kernels = 0, run = 0, forks = 0, by_rows = 0, by_pieces = 0, without = 0, lost = 0, whole = 0, stored = 0;
     std::vector<std::string> exceptions;
 };
 
@@ -34,12 +34,13 @@ std::map<std::pair<golden::kernel_index, bool>, std::set<store::binding_list>> s
     }
     return out;
 }
-}  // namespace
 
-BOOST_AUTO_TEST_CASE(strict_compiles_of_the_files_own_programs) {
+/// Decisions of all files with the forks of `Source`; the approved table of that name.
+template <class Source>
+void strict_compiles(const std::string& approved) {
     const auto files = test::peer_goldens();
     if (files.empty()) return;
-    std::string table = "file lane compiles targets kernels-run forks by-rows by-pieces nothing-measured not-decided measured-whole\n";
+    std::string table = "file lane compiles targets kernels-run forks by-rows by-pieces nothing-measured not-decided measured-whole pieces-from-store\n";
     std::size_t forks = 0, lost = 0, measured_forks = 0;
     std::string exceptions;
     for (const auto& path : files) {
@@ -71,7 +72,7 @@ BOOST_AUTO_TEST_CASE(strict_compiles_of_the_files_own_programs) {
                     lane.fast_math = fast;
                     const auto evidence = snapshot::open(*db, make_context(file.head().gpu_name.value(), file.head().compute_major, file.head().compute_minor, lane), {report->label}, "emmy-cpp/1");
                     BOOST_REQUIRE_MESSAGE(evidence, test::why(evidence));
-                    stored_forks source(*evidence);
+                    Source source(*evidence);
                     std::vector<subject> subjects;
                     for (const loop::formed& f : *formed) subjects.push_back(make_subject(f.kernel, b));
                     resolve_options options;
@@ -82,6 +83,7 @@ BOOST_AUTO_TEST_CASE(strict_compiles_of_the_files_own_programs) {
                     tally& t = lanes[fast];
                     ++t.compiles, t.kernels += subjects.size(), t.run += done->leaves.size();
                     for (const resolved_kernel& k : done->kernels) {
+                        t.stored += k.from_store;
                         const auto one = [&](const record& r) {
                             ++t.forks;
                             const auto price = prices.price(r.identity, r.bindings);
@@ -104,7 +106,7 @@ BOOST_AUTO_TEST_CASE(strict_compiles_of_the_files_own_programs) {
         }
         for (const auto& [fast, t] : lanes) {
             table += path.parent_path().filename().string() + "/" + path.stem().string() + (fast ? " fast-math" : " standard");
-            for (const std::size_t n : {t.compiles, t.kernels, t.run, t.forks, t.by_rows, t.by_pieces, t.without, t.lost, t.whole}) table += " " + std::to_string(n);
+            for (const std::size_t n : {t.compiles, t.kernels, t.run, t.forks, t.by_rows, t.by_pieces, t.without, t.lost, t.whole, t.stored}) table += " " + std::to_string(n);
             table += "\n";
             for (const std::string& e : t.exceptions) table += e + "\n";
             forks += t.forks, lost += t.lost, measured_forks += t.by_rows + t.by_pieces;
@@ -114,5 +116,13 @@ BOOST_AUTO_TEST_CASE(strict_compiles_of_the_files_own_programs) {
     table += "forks " + std::to_string(forks) + ", with evidence " + std::to_string(held) + ", decided by it " + std::to_string(measured_forks) + "\n";
     BOOST_TEST(lost * 50 <= held);  // at most 2 %
     std::cout << table;
-    test::approve("evidence_level_e", table);
+    test::approve(approved, table);
 }
+
+struct formed_here : card_forks {
+    explicit formed_here(const snapshot&) {}
+};
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(strict_compiles_by_stored_routes) { strict_compiles<stored_forks>("evidence_level_e_stored"); }
+BOOST_AUTO_TEST_CASE(strict_compiles_of_the_files_own_programs) { strict_compiles<formed_here>("evidence_level_e"); }

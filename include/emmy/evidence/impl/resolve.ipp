@@ -153,7 +153,7 @@ private:
                 note.notes.push_back("the stored arm " + knobs_text(c.pieces->arm) + " leaves these kernels as " + knobs_text(fork.arms[arm]) + " here");
                 return arm;
             }
-        EMMY_TRY(pieces, stored_pieces(evidence_->transaction(), what, c.stored));
+        EMMY_TRY(pieces, stored_pieces(evidence_->transaction(), what, c.stored, what.body != nullptr));
         note.notes.push_back("no arm of this kernel leaves the stored pieces of " + knobs_text(c.pieces->arm) + ": they are taken from the store, without the buffers between them");
         const std::size_t arm = c.arm < fork.arms.size() ? c.arm : fork.arms.size();
         if (arm == fork.arms.size()) fork.arms.push_back(c.pieces->arm);
@@ -241,7 +241,8 @@ private:
             if (!options_.pins || options_.pins->empty()) first_[{what.identity, store::bind_key(what.bindings), fork.family}] = out;
             return answer(std::pair(arm, std::move(out)));
         };
-        if (allowed.size() == 1) {
+        const bool only_stored = fork.arms.size() == 1;  // nothing is formed here; a stored route may still say what it was taken apart into
+        if (allowed.size() == 1 && !only_stored) {
             out.decided = pinned ? tier::pin : tier::only_option;
             return finish(allowed.front());
         }
@@ -290,7 +291,7 @@ private:
             EMMY_TRY(lanes, evidence_->other_lanes(what.identity));
             for (const auto& [lane, rows] : lanes) out.notes.push_back(std::to_string(rows) + " measured rows of it whole in the " + lane + " lane, none in the " + lane_text(evidence_->live()) + " lane");
         }
-        if (options_.prior) {
+        if (options_.arm_prior) {
             EMMY_TRY(judged, by_prior(what, fork, allowed, left, out));
             if (judged) return finish(*judged);
         }
@@ -340,14 +341,14 @@ private:
             double us = 0;
             bool judged = true;
             for (const subject& s : (*made)->pieces) {
-                const auto one = s.body ? options_.prior->kernel_us(*s.body, s.bindings) : std::nullopt;
+                const auto one = s.body ? options_.arm_prior->kernel_us(*s.body, s.bindings) : std::nullopt;
                 judged = judged && one.has_value();
                 us += one.value_or(0);
             }
             if (!judged) continue;
             if (!best || us < least || (us == least && store::canonical_row_key(fork.arms[arm]) < store::canonical_row_key(fork.arms[*best]))) best = arm, least = us;
         }
-        if (best) out.decided = tier::prior, out.prior = options_.prior->stamp(), out.predicted_us = least;
+        if (best) out.decided = tier::prior, out.prior = options_.arm_prior->stamp(), out.predicted_us = least;
         return best;
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 // All bodies of evidence/, compiled once.
+#include <emmy/evidence/impl/card_forks.ipp>
 #include <emmy/evidence/impl/compile.ipp>
 #include <emmy/evidence/impl/cpu_forks.ipp>
 #include <emmy/evidence/impl/cpu_options.ipp>

@@ -4,6 +4,7 @@
 #include <emmy/evidence/price.hpp>
 #include <emmy/knob/agree.hpp>
 #include <emmy/loop/dims.hpp>
+#include <emmy/loop/wire.hpp>
 
 #include <algorithm>
 
@@ -20,12 +21,17 @@ EMMY_DECL result<std::vector<store::knob_list>> stored_arms(const store::read_tr
     return out;
 }
 
-EMMY_DECL result<std::vector<subject>> stored_pieces(const store::read_transaction& txn, const subject& whole, std::span<const digest128> pieces) {
+EMMY_DECL result<std::vector<subject>> stored_pieces(const store::read_transaction& txn, const subject& whole, std::span<const digest128> pieces, bool bodies) {
     std::vector<subject> out;
     for (const digest128& id : pieces) {
-        EMMY_TRY(known, store::has_kernel(txn, id));
-        if (!known) return refuse(fault_kind::store, "found a route to a kernel that is not stored, expected its body", to_hex(id), txn.path());
         subject s;
+        if (bodies) {
+            EMMY_TRY(record, store::read_kernel(txn, id));
+            if (auto body = loop::parse_kernel(record.body)) s.body = std::make_shared<const loop::kernel>(std::move(*body));
+        } else {
+            EMMY_TRY(known, store::has_kernel(txn, id));
+            if (!known) return refuse(fault_kind::store, "found a route to a kernel that is not stored, expected its body", to_hex(id), txn.path());
+        }
         s.name = whole.name + "." + std::to_string(out.size() + 1);  // stored names are labels of whoever wrote them first
         s.identity = id, s.bindings = whole.bindings;
         out.push_back(std::move(s));
