@@ -7,8 +7,9 @@
 
 #include <emmy/device/answer.hpp>
 #include <emmy/device/worker.hpp>
-#include <emmy/evidence/cpu_options.hpp>
-#include <emmy/evidence/pick.hpp>
+#include <emmy/evidence/cpu_forks.hpp>
+#include <emmy/evidence/resolve.hpp>
+#include <emmy/evidence/stored_forks.hpp>
 #include <emmy/fork/schedule.hpp>
 #include <emmy/kernel/text.hpp>
 
@@ -50,6 +51,7 @@ struct compiled_kernel {
     std::string refused;                     ///< no lowering on this target
     std::optional<fork::cpu_schedules> space;
     std::optional<evidence::record> record;
+    std::vector<evidence::record> sets;      ///< decisions that led to this kernel and were not told with an earlier one
     std::vector<fork::cpu_row> offered;      ///< rows that the pins leave, in the fork's order
     std::optional<fork::cpu_row> row;        ///< the chosen one
     tools::cell_list interpreted;
@@ -59,36 +61,80 @@ struct compiled_kernel {
     bool fell() const { return record && (record->decided == evidence::tier::prior || record->decided == evidence::tier::first_option); }
 };
 
-/// Lifts, enumerates, picks. A kernel without a lowering is no error: `refused` says why.
-inline result<compiled_kernel> compile_kernel(const environment& env, const settings& asked, tools::subject what) {
+inline evidence::subject subject_of(const tools::subject& k) {
+    evidence::subject out;
+    out.name = k.kernel.name, out.node_id = k.kernel.node_id, out.identity = k.identity, out.bindings = k.bindings;
+    out.body = std::make_shared<const loop::kernel>(k.kernel);
+    return out;
+}
+
+/// What a decided kernel needs to be lowered: its schedules, its row.
+inline result<compiled_kernel> decided_kernel(const environment& env, const evidence::cpu_forks& forks, const evidence::resolved_kernel& k, tools::subject what) {
     compiled_kernel out;
-    out.what = std::move(what);
-    auto space = fork::cpu_schedules::make(out.what.kernel, env.target);
-    if (!space) {
-        if (space.error().kind() != fault_kind::device_limit) return refuse(space.error());
-        out.refused = space.error().line();
-        return out;
+    out.what = std::move(what), out.refused = k.refused;
+    if (!k.refused.empty() || !k.schedule) return out;
+    if (const fork::cpu_schedules* known = forks.schedules_of(k.what)) {
+        out.space = *known;
+    } else {  // an equal kernel answered for it
+        EMMY_TRY(space, fork::cpu_schedules::make(out.what.kernel, env.target));
+        out.space = std::move(space);
     }
-    out.space = std::move(*space);
-    EMMY_TRY(options, evidence::cpu_options::make(*out.space, tools::schedule_pins(env.pins, out.what.kernel.name)));
-    EMMY_TRY(evidence_now, evidence::snapshot::open(*env.db, env.setting.context, env.labels, tools::producer()));
-    evidence::schedule_fork fork;
-    fork.kernel = out.what.kernel.name, fork.identity = out.what.identity, fork.bindings = out.what.bindings;
-    fork.options = &options;
-    const auto strictness = asked.own_only ? evidence::strictness::own_only : asked.strict ? evidence::strictness::measured : evidence::strictness::off;
-    auto picked = evidence::pick_schedule(&evidence_now, fork, strictness, env.prior.hook());
-    if (!picked && strictness != evidence::strictness::off) {
-        EMMY_TRY(anyway, evidence::pick_schedule(&evidence_now, fork, evidence::strictness::off, env.prior.hook()));  // the record is still shown
-        out.unmeasured = picked.error().line();
-        picked = std::move(anyway);
-    }
-    if (!picked) return refuse(picked.error());
-    evidence::record& record = *picked;
-    if (asked.explain) record.options = options.size();
+    EMMY_TRY(options, evidence::cpu_options::make(*out.space, evidence::schedule_pins_of(env.pins, k.what)));
     out.offered.assign(options.rows().begin(), options.rows().end());
-    EMMY_TRY(row, out.space->row(record.chosen));
+    EMMY_TRY(row, out.space->row(k.schedule->chosen));
     out.row = row;
-    out.record = std::move(record);
+    out.record = *k.schedule;
+    return out;
+}
+
+/// The kernels that a decision left take the place of the one it was taken on, in the network too.
+inline result<void> take_apart(tools::unit& unit, const evidence::resolution& decided, std::uint32_t at, std::uint32_t kernel) {
+    const evidence::resolved_kernel& k = decided.kernels[kernel];
+    if (k.children.empty()) return {};
+    if (!k.set) return refuse(fault_kind::device_limit, "found kernels known by their measurements only, expected an arm that this compiler takes", k.what.name);
+    EMMY_CHECK_OK(unit.network.replace(at, *k.set));
+    for (std::size_t c = k.children.size(); c-- > 0;) EMMY_CHECK_OK(take_apart(unit, decided, at + static_cast<std::uint32_t>(c), k.children[c]));
+    return {};
+}
+
+/// Decides every fork of a unit by one snapshot: kernel sets, then schedules. Its kernels become those that run.
+inline result<std::vector<compiled_kernel>> compile_unit(const environment& env, const settings& asked, tools::unit& unit) {
+    std::vector<evidence::subject> targets;
+    for (const tools::subject& k : unit.kernels) targets.push_back(subject_of(k));
+    EMMY_TRY(evidence_now, evidence::snapshot::open(*env.db, env.setting.context, env.labels, tools::producer()));
+    evidence::cpu_forks forks(env.target);
+    evidence::resolve_options options;
+    options.strict = asked.strictness(), options.strict_fails = false, options.prior = env.prior.hook(), options.pins = &env.pins, options.explain = asked.explain;
+    EMMY_TRY(decided, evidence::resolve(targets, &evidence_now, forks, options));
+    std::vector<tools::subject> kernels;
+    std::vector<compiled_kernel> out;
+    for (std::size_t i = decided.roots.size(); i-- > 0;) EMMY_CHECK_OK(take_apart(unit, decided, static_cast<std::uint32_t>(i), decided.roots[i]));
+    std::vector<const evidence::record*> above;
+    for (std::uint32_t place = 0, target = 0; place < decided.kernels.size(); ++place) {
+        const evidence::resolved_kernel& k = decided.kernels[place];
+        const bool root = k.parent == evidence::resolved_kernel::none;
+        for (const evidence::record& r : k.forks) above.push_back(&r);
+        if (k.children.empty()) {
+            tools::subject what;
+            if (root) {
+                what = unit.kernels[target];
+            } else {
+                what.name = k.what.name, what.kernel = *k.what.body, what.identity = k.what.identity, what.bindings = k.what.bindings;
+            }
+            EMMY_TRY(one, decided_kernel(env, forks, k, what));
+            if (k.schedule) above.push_back(&*k.schedule);
+            for (const evidence::record* r : above) {
+                if (std::string why = evidence::strict_refusal(*r, asked.strictness()); !why.empty() && one.unmeasured.empty()) one.unmeasured = r->kernel + " " + r->fork + ": " + why;
+                if (r->fork != "schedule" && (asked.explain || !r->chosen.empty() || r->decided == evidence::tier::pin)) one.sets.push_back(*r);
+            }
+            above.clear();
+            kernels.push_back(std::move(what));
+            out.push_back(std::move(one));
+        }
+        target += root;
+    }
+    if (kernels.size() != unit.kernels.size() && unit.kernels.size() == 1 && !unit.traced) unit.whole = unit.kernels.front();
+    unit.kernels = std::move(kernels);
     return out;
 }
 

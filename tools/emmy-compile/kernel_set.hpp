@@ -37,12 +37,7 @@ inline result<std::vector<evidence::subject>> subjects(const settings& asked, co
     EMMY_TRY(units, load_units(asked, target.card, file_program));
     title = units.size() == 1 ? units.front().name : std::to_string(units.size()) + " targets";
     for (tools::unit& u : units)
-        for (tools::subject& k : u.kernels) {
-            evidence::subject s;
-            s.name = k.kernel.name, s.node_id = k.kernel.node_id, s.identity = k.identity, s.bindings = k.bindings;
-            s.body = std::make_shared<const loop::kernel>(std::move(k.kernel));
-            out.push_back(std::move(s));
-        }
+        for (const tools::subject& k : u.kernels) out.push_back(subject_of(k));
     return out;
 }
 
@@ -70,7 +65,7 @@ inline result<int> explain(const settings& asked, const tools::target& target, c
     if (target.host) forks = std::make_unique<evidence::cpu_forks>(env.target);
     else forks = std::make_unique<evidence::card_forks>();
     evidence::resolve_options options;
-    options.strict = asked.own_only ? evidence::strictness::own_only : asked.strict ? evidence::strictness::measured : evidence::strictness::off;
+    options.strict = asked.strictness();
     options.strict_fails = false, options.pins = &env.pins, options.explain = true;
     if (target.host) options.prior = env.prior.hook();
     EMMY_TRY(decided, evidence::resolve(targets, &evidence_now, *forks, options));

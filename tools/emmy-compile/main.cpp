@@ -15,11 +15,9 @@ namespace {
 
 constexpr std::string_view tool = "emmy-compile";
 
-/// One kernel: its pick, its text of a stage. `code`: what the tool will exit with.
-result<compile::compiled_kernel> late_stage(const compile::settings& asked, const compile::environment& env, const tools::subject& what, compile::stage_texts& stages, int& code) {
+/// One decided kernel: its text of a stage. `code`: what the tool will exit with.
+result<compile::compiled_kernel> late_stage(const compile::settings& asked, compile::compiled_kernel k, compile::stage_texts& stages, int& code) {
     const bool json = asked.common.format == tools::format::json;
-    if (!what.note.empty() && !asked.common.quiet) tools::note(tool, what.note);
-    EMMY_TRY(k, compile::compile_kernel(env, asked, what));
     if (asked.interpret) {
         std::vector<std::string> notes;
         EMMY_TRY(cells, tools::interpret_cells(k.what, asked.common.seed, notes));
@@ -29,7 +27,7 @@ result<compile::compiled_kernel> late_stage(const compile::settings& asked, cons
     if (!k.unmeasured.empty()) {
         tools::report(tool, fault(fault_kind::user, k.unmeasured));
         code = tools::exit_finding;
-        return std::move(k);
+        return k;
     }
     if (k.fell() && !asked.common.quiet && asked.stage.empty())
         tools::note(tool, "no measured row decides the schedule of " + k.what.kernel.name + ": " + std::string(evidence::name(k.record->decided)) + " taken (emmy-bench run measures)");
@@ -44,7 +42,7 @@ result<compile::compiled_kernel> late_stage(const compile::settings& asked, cons
         if (asked.stage == "text") stages.add(k.what.kernel.name, text.source);
         if (!asked.common.dump.empty()) EMMY_CHECK_OK(tools::dump_kernel(asked.common.dump, k.what, {{"row0.cpp", "// pick: " + evidence::knobs_text(k.record->chosen) + "\n" + text.source}}));
     }
-    return std::move(k);
+    return k;
 }
 
 /// Stages and reports behind the pick. Returns the exit code.
@@ -62,8 +60,11 @@ result<int> late_stages(const compile::settings& asked, const tools::target& tar
     compile::stage_texts stages(asked);
     for (tools::unit& what : units) {
         compile::compiled_unit unit{std::move(what), {}, {}, {}};
-        for (const tools::subject& one : unit.what.kernels) {
-            EMMY_TRY(k, late_stage(asked, env, one, stages, code));
+        for (const tools::subject& one : unit.what.kernels)
+            if (!one.note.empty() && !asked.common.quiet) tools::note(tool, one.note);
+        EMMY_TRY(decided, compile::compile_unit(env, asked, unit.what));
+        for (compile::compiled_kernel& one : decided) {
+            EMMY_TRY(k, late_stage(asked, std::move(one), stages, code));
             ++all, without += !k.refused.empty();
             unit.kernels.push_back(std::move(k));
         }

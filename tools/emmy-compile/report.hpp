@@ -127,6 +127,7 @@ inline std::string fork_stage(const compiled_kernel& k, bool json) {
 /// Why this row: what a person reads.
 inline std::string people(const compiled_kernel& k, const settings& asked) {
     std::string out;
+    for (const evidence::record& r : k.sets) out += evidence::line(r) + "\n" + (asked.explain ? evidence::explain_record(r) : "");
     if (k.record) {
         const evidence::record& r = *k.record;
         out += evidence::line(r) + "\n";

@@ -8,6 +8,7 @@
 #include <common/weights.hpp>
 
 #include <emmy/core/file.hpp>
+#include <emmy/evidence/pick.hpp>
 #include <emmy/program/wire.hpp>
 
 #include <string>
@@ -28,6 +29,8 @@ struct settings {
     bool fresh = false, explain = false, strict = false, own_only = false, run = false, interpret = false;
     std::string expect;             ///< a report to compare with
     std::vector<std::string> diff;  ///< two sides, or none
+
+    evidence::strictness strictness() const { return own_only ? evidence::strictness::own_only : strict ? evidence::strictness::measured : evidence::strictness::off; }
 };
 
 /// --target, else --device, else the card of --golden, else this processor. Errors: as of find_target; (input) an unreadable golden.

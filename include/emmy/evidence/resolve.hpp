@@ -55,13 +55,16 @@ struct resolve_options {
     const prior_hook* arm_prior = nullptr;      ///< of kernel-set forks: every arm is taken to be judged; null: what no row decides stays whole
     const knob::pin_list* pins = nullptr;       ///< regime pins are the snapshot's business
     const lowering_check* device = nullptr;     ///< refused rows and then the cuts behind them are given up, at most 8 times
+    bool every_arm = false;                     ///< arms without a stored route are taken and priced piece by piece even where rows or routes decide
     bool explain = false;                       ///< sizes of the spaces into the records
     bool strict_fails = true;                   ///< false: `unmeasured` is filled and the resolution given all the same
 };
 
-/// Decides every fork of `targets`. At a kernel: PLACE, LAYOUT, REDUCE, each by pin, measured rows and priced routes of exactly these
-/// sizes (own producer's, then others'), arms priced piece by piece, prior, first arm; what an arm leaves comes next, from the top; a kernel
-/// that stays one has its schedule picked. Equal kernels repeat the first decision. `evidence` may be null.
+/// Decides every fork of `targets`. At a kernel: PLACE, LAYOUT, REDUCE, each by pin; measured rows and priced routes of exactly these sizes
+/// (own producer's, then others'); where neither says anything, arms that no route names, taken and priced piece by piece (forming the
+/// pieces of every arm of every kernel costs more than the rest of a compile: resolve_options::every_arm asks for it); prior; first arm.
+/// What an arm leaves comes next, from the top; a kernel that stays one has its schedule picked. Equal kernels repeat the first decision.
+/// `evidence` may be null.
 /// Errors (user): strict, and a fork is not decided by evidence (the first one; the rest counted); pins that leave nothing; (device_limit):
 /// a kernel that the device refuses in all attempts; (store).
 EMMY_DECL result<resolution> resolve(std::span<const subject> targets, const snapshot* evidence, fork_source& forks, const resolve_options& options = {});

@@ -163,10 +163,35 @@ private:
     }
 
     /// Ways of one rank, fastest first.
-    result<std::vector<arm_candidate>> candidates(const subject& what, const kernel_set_fork& fork, const std::vector<std::size_t>& allowed, producer_rank rank, record& note,
-                                                  std::map<std::size_t, children_list>& left) {
+    result<std::vector<arm_candidate>> candidates(const subject& what, const kernel_set_fork& fork, const std::vector<std::size_t>& allowed, producer_rank rank, bool stored, bool built,
+                                                  record& note, std::map<std::size_t, children_list>& left) {
         std::vector<arm_candidate> out;
         price_book& book = books_[rank == producer_rank::own ? 0 : 1];
+        if (stored) EMMY_CHECK_OK(stored_ways(what, fork, allowed, rank, book, note, out));
+        // Arms that no route prices: their pieces may be measured all the same. What a route prices already is not built again.
+        if (built && evidence_->any(rank))
+            for (const std::size_t arm : allowed) {
+                if (arm == 0 || std::any_of(out.begin(), out.end(), [&](const auto& c) { return c.arm == arm; })) continue;
+                const auto made = realise(what, fork, arm, left);
+                if (!made) continue;  // refused where it is chosen
+                arm_evidence pieces{fork.arms[arm], 0, {}, false};
+                for (const subject& s : (*made)->pieces) {
+                    if (std::find(ancestors_.begin(), ancestors_.end(), s.identity) != ancestors_.end()) break;
+                    EMMY_TRY(part, book.price(s.identity, what.bindings));
+                    if (!part->best()) break;
+                    pieces.parts.push_back({s.identity, *part->best()});
+                    pieces.us += *part->best();
+                }
+                if (pieces.parts.size() != (*made)->pieces.size()) continue;
+                const double us = pieces.us;
+                out.push_back({arm, us, store::canonical_row_key(fork.arms[arm]), {}, std::move(pieces), {}});
+            }
+        std::sort(out.begin(), out.end(), before);
+        return out;
+    }
+
+    result<void> stored_ways(const subject& what, const kernel_set_fork& fork, const std::vector<std::size_t>& allowed, producer_rank rank, price_book& book, record& note,
+                             std::vector<arm_candidate>& out) {
         const auto may = [&](std::size_t arm) { return std::find(allowed.begin(), allowed.end(), arm) != allowed.end(); };
         EMMY_TRY(rows, evidence_->rows_at(what.identity, store::bind_key(what.bindings)));
         note.rows_seen = static_cast<std::uint32_t>(rows.rows.size());
@@ -200,25 +225,7 @@ private:
             }
             out.push_back({arm, p.us, store::canonical_row_key(p.arm), {}, std::move(pieces), p.pieces});
         }
-        // Arms that no route prices: their pieces may be measured all the same. What a route prices already is not built again.
-        if (evidence_->any(rank))
-            for (const std::size_t arm : allowed) {
-                if (arm == 0 || std::any_of(out.begin(), out.end(), [&](const auto& c) { return c.arm == arm; })) continue;
-                const auto made = realise(what, fork, arm, left);
-                if (!made) continue;  // refused where it is chosen
-                arm_evidence pieces{fork.arms[arm], 0, {}, false};
-                for (const subject& s : (*made)->pieces) {
-                    EMMY_TRY(part, book.price(s.identity, what.bindings));
-                    if (!part->best()) break;
-                    pieces.parts.push_back({s.identity, *part->best()});
-                    pieces.us += *part->best();
-                }
-                if (pieces.parts.size() != (*made)->pieces.size()) continue;
-                const double us = pieces.us;
-                out.push_back({arm, us, store::canonical_row_key(fork.arms[arm]), {}, std::move(pieces), {}});
-            }
-        std::sort(out.begin(), out.end(), before);
-        return out;
+        return {};
     }
 
     /// Nothing where the fork is not asked.
@@ -260,8 +267,8 @@ private:
         }
         std::uint32_t unpriced = 0;
         if (evidence_)
-            for (const producer_rank rank : {producer_rank::own, producer_rank::other}) {
-                EMMY_TRY(ways, candidates(what, fork, allowed, rank, out, left));
+            for (const auto& [rank, stored] : {std::pair(producer_rank::own, true), std::pair(producer_rank::other, true), std::pair(producer_rank::own, false), std::pair(producer_rank::other, false)}) {
+                EMMY_TRY(ways, candidates(what, fork, allowed, rank, stored, !stored || options_.every_arm, out, left));
                 EMMY_TRY(priced, books_[rank == producer_rank::own ? 0 : 1].price(what.identity, what.bindings));
                 unpriced = priced->unpriced;
                 if (ways.empty()) continue;
@@ -374,7 +381,7 @@ private:
                                         blocked == blocked_.rows.end() ? std::span<const store::knob_list>() : std::span<const store::knob_list>(blocked->second));
         if (!options) {
             if (options.error().kind() != fault_kind::device_limit) return refuse(options.error());
-            out_.kernels[at].refused = std::string(options.error().message());
+            out_.kernels[at].refused = options.error().line();
             return {};
         }
         if (!*options) {
