@@ -1,14 +1,23 @@
 #pragma once
 #include <emmy/core/config.hpp>
 #include <emmy/evidence/formed_forks.hpp>
+#include <emmy/knob/target.hpp>
+
+#include <optional>
 
 namespace emmy::evidence {
 
-/// What is known of a card without one: kernel sets as this compiler forms them, schedules as they were measured (a row that decides is an
-/// option as it stands; there is no first option).
+/// What is known of a card, with or without one: kernel sets as this compiler forms them, the rows that its target allows. A kernel whose
+/// rows cannot be enumerated (its body does not lift, only its identity is known) has those that were measured, as they stand.
 class card_forks : public formed_forks {
 public:
+    /// Without a target every measured row is an option.
+    card_forks() = default;
+    explicit card_forks(const knob::target& target) : target_(target) {}
     EMMY_DECL result<std::unique_ptr<option_space>> schedules(const subject& leaf, const knob::pin_list& pins, std::span<const store::knob_list> blocked) override;
+
+private:
+    std::optional<knob::target> target_;
 };
 
 }  // namespace emmy::evidence

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-namespace emmy::fork {
-struct cpu_target;
+namespace emmy::fold {
+struct kernel_form;
 }
 
 namespace emmy::evidence {
@@ -21,6 +21,10 @@ public:
 
     /// Inputs of targets that are 2-D constants whose last bind-time transform is a transpose, by name: LAYOUT asks about them.
     EMMY_DECL void transposed_constants(std::vector<std::string> names);
+
+protected:
+    /// The term of a subject, the minted one of a piece; null where there is none.
+    EMMY_DECL const fold::kernel_form* form_of(const subject& what);
 
 private:
     struct forms;

@@ -72,7 +72,7 @@ void strict_compiles(const std::string& approved) {
                     lane.fast_math = fast;
                     const auto evidence = snapshot::open(*db, make_context(file.head().gpu_name.value(), file.head().compute_major, file.head().compute_minor, lane), {report->label}, "emmy-cpp/1");
                     BOOST_REQUIRE_MESSAGE(evidence, test::why(evidence));
-                    Source source(*evidence);
+                    Source source(*evidence, file.head());
                     std::vector<subject> subjects;
                     for (const loop::formed& f : *formed) subjects.push_back(make_subject(f.kernel, b));
                     resolve_options options;
@@ -119,10 +119,13 @@ void strict_compiles(const std::string& approved) {
     test::approve(approved, table);
 }
 
+struct by_store : stored_forks {
+    by_store(const snapshot& evidence, const golden::header&) : stored_forks(evidence) {}
+};
 struct formed_here : card_forks {
-    explicit formed_here(const snapshot&) {}
+    formed_here(const snapshot&, const golden::header& card) : card_forks(knob::target_of({static_cast<std::uint16_t>(card.compute_major), static_cast<std::uint16_t>(card.compute_minor)})) {}
 };
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(strict_compiles_by_stored_routes) { strict_compiles<stored_forks>("evidence_level_e_stored"); }
+BOOST_AUTO_TEST_CASE(strict_compiles_by_stored_routes) { strict_compiles<by_store>("evidence_level_e_stored"); }
 BOOST_AUTO_TEST_CASE(strict_compiles_of_the_files_own_programs) { strict_compiles<formed_here>("evidence_level_e"); }

@@ -63,6 +63,8 @@ EMMY_DECL formed_forks::formed_forks() : forms_(std::make_unique<forms>()) {}
 EMMY_DECL formed_forks::~formed_forks() = default;
 EMMY_DECL void formed_forks::transposed_constants(std::vector<std::string> names) { forms_->transposed = std::move(names); }
 
+EMMY_DECL const fold::kernel_form* formed_forks::form_of(const subject& what) { return forms_->form(what); }
+
 EMMY_DECL result<std::vector<kernel_set_fork>> formed_forks::structural(const subject& whole, std::span<const store::knob_list> recorded) {
     std::vector<kernel_set_fork> out;
     const fold::kernel_form* form = forms_->form(whole);
