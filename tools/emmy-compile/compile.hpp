@@ -124,8 +124,8 @@ inline result<std::vector<compiled_kernel>> compile_unit(const environment& env,
             EMMY_TRY(one, decided_kernel(env, forks, k, what));
             if (k.schedule) above.push_back(&*k.schedule);
             for (const evidence::record* r : above) {
-                if (std::string why = evidence::strict_refusal(*r, asked.strictness()); !why.empty() && one.unmeasured.empty()) one.unmeasured = r->kernel + " " + r->fork + ": " + why;
-                if (r->fork != "schedule" && (asked.explain || !r->chosen.empty() || r->decided == evidence::tier::pin)) one.sets.push_back(*r);
+                if (std::string why = evidence::strict_refusal(*r, asked.strictness()); !why.empty()) one.unmeasured = r->kernel + " " + r->fork + ": " + why;
+                if (r->fork != "schedule" && (asked.explain || !r->chosen.empty())) one.sets.push_back(*r);
             }
             above.clear();
             kernels.push_back(std::move(what));

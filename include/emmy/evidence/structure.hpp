@@ -83,8 +83,9 @@ public:
 /// them (bare: the first cut); no seam marked: the whole kernel. REDUCE: equal CTA count and finalize; none: unsplit. LAYOUT: equal keys.
 EMMY_DECL std::optional<std::size_t> spelled_arm(const kernel_set_fork& fork, const store::knob_list& row);
 
-/// Arms that pins leave, in order. A pin that names nothing offered here narrows nothing.
-EMMY_DECL std::vector<std::size_t> pinned_arms(const kernel_set_fork& fork, const subject& whole, const knob::pin_list& pins);
+/// Arms that pins leave, in order. A pin that names nothing offered here narrows nothing. `bare`: pins without an address count too (they
+/// are used up by the first kernel that they take apart).
+EMMY_DECL std::vector<std::size_t> pinned_arms(const kernel_set_fork& fork, const subject& whole, const knob::pin_list& pins, bool bare = true);
 
 /// Which family an arm belongs to.
 EMMY_DECL structural_family family_of(const store::knob_list& arm);

@@ -76,8 +76,9 @@ EMMY_DECL result<std::vector<kernel_set_fork>> formed_forks::structural(const su
         std::vector<std::string_view> transposed(forms_->transposed.begin(), forms_->transposed.end());
         fork::structural_request request;
         request.routes = routes, request.transposed = transposed, request.splits = !minted || minted->piece->splits;
-        EMMY_TRY(offered, fork::structural_options(*form, request));
-        for (const fork::structural_fork& f : offered) {
+        const auto offered = fork::structural_options(*form, request);
+        if (!offered && offered.error().kind() == fault_kind::internal) return refuse(offered.error());
+        for (const fork::structural_fork& f : offered ? std::span<const fork::structural_fork>(*offered) : std::span<const fork::structural_fork>()) {  // without a term of the right form: none
             kernel_set_fork one;
             one.family = detail::family_named(f.family);
             for (const fork::structural_arm& a : f.arms) {

@@ -233,7 +233,7 @@ private:
         using answer = std::optional<std::pair<std::size_t, record>>;
         record out;
         out.kernel = what.name, out.identity = what.identity, out.fork = name(fork.family), out.bindings = what.bindings;
-        std::vector<std::size_t> allowed = options_.pins ? pinned_arms(fork, what, *options_.pins) : std::vector<std::size_t>();
+        std::vector<std::size_t> allowed = options_.pins ? pinned_arms(fork, what, *options_.pins, !by_hand || fork.family != structural_family::place) : std::vector<std::size_t>();
         if (!options_.pins)
             for (std::size_t i = 0; i < fork.arms.size(); ++i) allowed.push_back(i);
         const bool pinned = allowed.size() != fork.arms.size();

@@ -99,7 +99,7 @@ EMMY_DECL std::optional<std::size_t> spelled_arm(const kernel_set_fork& fork, co
     return {};
 }
 
-EMMY_DECL std::vector<std::size_t> pinned_arms(const kernel_set_fork& fork, const subject& whole, const knob::pin_list& pins) {
+EMMY_DECL std::vector<std::size_t> pinned_arms(const kernel_set_fork& fork, const subject& whole, const knob::pin_list& pins, bool bare) {
     std::vector<std::size_t> all(fork.arms.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     std::vector<std::size_t> left = all;
@@ -107,6 +107,7 @@ EMMY_DECL std::vector<std::size_t> pinned_arms(const kernel_set_fork& fork, cons
     std::vector<std::string_view> cut;  // seams that pins take
     for (const knob::pin& p : pins) {
         if (p.family->name != evidence::name(fork.family) || !detail::reaches(p, whole)) continue;
+        if (!bare && p.where == knob::reach::all && p.address.empty()) continue;
         if (fork.family == structural_family::reduce) {
             const auto value = knob::REDUCE::parse(p.value);
             if (!value) continue;
