@@ -63,7 +63,7 @@ inline result<int> explain(const settings& asked, const tools::target& target, c
     EMMY_TRY(evidence_now, evidence::snapshot::open(*env.db, env.setting.context, env.labels, tools::producer()));
     std::unique_ptr<evidence::fork_source> forks;
     if (target.host) forks = std::make_unique<evidence::cpu_forks>(env.target);
-    else forks = std::make_unique<evidence::card_forks>(knob::target_of({static_cast<std::uint16_t>(target.card.compute_major), static_cast<std::uint16_t>(target.card.compute_minor)}));
+    else forks = std::make_unique<evidence::card_forks>(knob::target_of({static_cast<std::uint16_t>(target.card.compute_major), static_cast<std::uint16_t>(target.card.compute_minor)}), &evidence_now);
     evidence::resolve_options options;
     options.strict = asked.strictness();
     options.strict_fails = false, options.pins = &env.pins, options.explain = true;

@@ -123,7 +123,8 @@ struct by_store : stored_forks {
     by_store(const snapshot& evidence, const golden::header&) : stored_forks(evidence) {}
 };
 struct formed_here : card_forks {
-    formed_here(const snapshot&, const golden::header& card) : card_forks(knob::target_of({static_cast<std::uint16_t>(card.compute_major), static_cast<std::uint16_t>(card.compute_minor)})) {}
+    formed_here(const snapshot& evidence, const golden::header& card)
+        : card_forks(knob::target_of({static_cast<std::uint16_t>(card.compute_major), static_cast<std::uint16_t>(card.compute_minor)}), &evidence) {}
 };
 }  // namespace
 

@@ -2,7 +2,9 @@
 #include <emmy/evidence/card_forks.hpp>
 
 #include <emmy/evidence/gpu_options.hpp>
+#include <emmy/evidence/index.hpp>
 #include <emmy/evidence/stored_forks.hpp>
+#include <emmy/fold/kernel_form.hpp>
 
 #include <algorithm>
 
@@ -38,12 +40,22 @@ private:
 
 EMMY_DECL result<std::unique_ptr<option_space>> card_forks::schedules(const subject& leaf, const knob::pin_list& pins, std::span<const store::knob_list> blocked) {
     const store::knob_list wanted = schedule_pins_of(pins, leaf);
-    const fold::kernel_form* form = target_ ? form_of(leaf) : nullptr;
-    if (form)
-        if (auto rows = fork::gpu_schedules::make(*form, *target_)) {
-            EMMY_TRY(options, gpu_options::make(*rows, wanted));
-            return std::unique_ptr<option_space>(std::make_unique<detail::card_options>(std::move(options), blocked));
-        }
+    const auto rows_of = [&](const fold::kernel_form* form) -> std::optional<fork::gpu_schedules> {
+        if (!form) return {};
+        auto made = fork::gpu_schedules::make(*form, *target_);
+        if (!made || made->size() == 0) return {};
+        return std::move(*made);
+    };
+    std::optional<fork::gpu_schedules> rows = target_ ? rows_of(form_of(leaf)) : std::nullopt;
+    // Terms hang on orders that equal kernels may have otherwise: the spelling that was measured says more than one that leaves no choice.
+    if (target_ && evidence_ && (!rows || rows->single()))
+        if (auto stored = stored_pieces(evidence_->transaction(), leaf, std::span(&leaf.identity, 1), true); stored && stored->front().body)
+            if (auto form = fold::form_of(*stored->front().body))
+                if (auto other = rows_of(&*form)) rows = std::move(other);
+    if (rows) {
+        EMMY_TRY(options, gpu_options::make(*rows, wanted));
+        return std::unique_ptr<option_space>(std::make_unique<detail::card_options>(std::move(options), blocked));
+    }
     return std::unique_ptr<option_space>(std::make_unique<stored_options>(wanted, blocked));
 }
 
