@@ -4,6 +4,7 @@
 #include <common/cli.hpp>
 #include <common/output.hpp>
 #include <common/progress.hpp>
+#include <common/structure.hpp>
 #include <common/weights.hpp>
 
 using namespace emmy;
@@ -43,7 +44,10 @@ int bench_all(bench::settings asked, bool ab) {
         for (tools::unit& u : *units)
             if (const auto bound = tools::bind_weights(u, s->asked.weights); !bound) return tools::report(tool, bound.error());
     std::size_t kernels = 0;
-    for (const tools::unit& u : *units) kernels += u.kernels.size();
+    for (tools::unit& u : *units) {
+        if (auto apart = tools::take_apart(u, s->pins, s->target, s->notes); !apart) return tools::report(tool, apart.error());
+        kernels += u.kernels.size();
+    }
     if (!s->prior.refused.empty()) tools::note(tool, s->prior.refused);  // quiet or not
     if (!common.quiet)
         for (const std::string& n : s->notes) tools::note(tool, n);

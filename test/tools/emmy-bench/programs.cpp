@@ -26,3 +26,14 @@ BOOST_AUTO_TEST_CASE(programs_of_several_kernels_are_run_whole) {
     BOOST_TEST(whole.find("workspace_bytes")->integer().value() == 2560);
     BOOST_TEST(run_tool("emmy-bench", "run " + folder / "three.json" + " --op 'relu(f32[4])'" + rest).code == 2);
 }
+
+// Structural pins take a kernel apart; what they leave is benched kernel by kernel, and run whole against the kernel as it was.
+BOOST_AUTO_TEST_CASE(structural_pins_take_a_kernel_apart) {
+    const emmy::test::scratch_folder folder;
+    const std::string rest = " --no-record --no-reference -q --seconds 0.02 --db " + folder / "tune.db";
+    const auto ran = run_tool("emmy-bench", "run --op 'matmul(a: f32[16,64], b: f32[64,24])' --pin REDUCE=g4k" + rest);
+    BOOST_TEST(ran.code == 0, ran.err);
+    BOOST_TEST(ran.out.find("__partial") != std::string::npos, ran.out);
+    BOOST_TEST(ran.out.find(": 2 kernels\n  whole        ") != std::string::npos, ran.out);
+    BOOST_TEST(ran.out.find("program in double, all 384 cells; interpreter, ") != std::string::npos, ran.out);
+}
