@@ -29,7 +29,7 @@ public:
     }
     bool single() const override { return options_.single(); }
     bool pinned() const override { return options_.pinned(); }
-    std::optional<std::uint64_t> size() const override { return options_.size(); }
+    // No size(): counting the rows of a contraction means walking them, and a report of a layer asks for every kernel.
 
 private:
     bool is_blocked(const store::knob_list& row) const { return std::find(blocked_.begin(), blocked_.end(), row) != blocked_.end(); }
