@@ -23,7 +23,7 @@ public:
     result<store::knob_list> first() const override {
         EMMY_TRY(first, options_.first());
         if (!is_blocked(first)) return first;
-        for (std::uint64_t i = 1, n = options_.schedules().size(); i < n; ++i)
+        for (std::uint64_t i = 1, n = options_.schedules().size(); i < n; ++i)  // only after a device refused a row
             if (store::knob_list row = options_.schedules().pairs(options_.schedules().unrank(i)); !is_blocked(row)) return row;
         return refuse(fault_kind::device_limit, "found every row refused by the device, expected one that it takes");
     }
@@ -43,7 +43,7 @@ EMMY_DECL result<std::unique_ptr<option_space>> card_forks::schedules(const subj
     const auto rows_of = [&](const fold::kernel_form* form) -> std::optional<fork::gpu_schedules> {
         if (!form) return {};
         auto made = fork::gpu_schedules::make(*form, *target_);
-        if (!made || made->size() == 0) return {};
+        if (!made || !made->first()) return {};  // not size(): counting walks them all
         return std::move(*made);
     };
     std::optional<fork::gpu_schedules> rows = target_ ? rows_of(form_of(leaf)) : std::nullopt;
