@@ -12,6 +12,7 @@
 #include <emmy/evidence/stored_forks.hpp>
 #include <emmy/fork/schedule.hpp>
 #include <emmy/kernel/text.hpp>
+#include <emmy/plan/decided.hpp>
 
 #include <optional>
 #include <string>
@@ -87,16 +88,6 @@ inline result<compiled_kernel> decided_kernel(const environment& env, const evid
     return out;
 }
 
-/// The kernels that a decision left take the place of the one it was taken on, in the network too.
-inline result<void> take_apart(tools::unit& unit, const evidence::resolution& decided, std::uint32_t at, std::uint32_t kernel) {
-    const evidence::resolved_kernel& k = decided.kernels[kernel];
-    if (k.children.empty()) return {};
-    if (!k.set) return refuse(fault_kind::device_limit, "found kernels known by their measurements only, expected an arm that this compiler takes", k.what.name);
-    EMMY_CHECK_OK(unit.network.replace(at, *k.set));
-    for (std::size_t c = k.children.size(); c-- > 0;) EMMY_CHECK_OK(take_apart(unit, decided, at + static_cast<std::uint32_t>(c), k.children[c]));
-    return {};
-}
-
 /// Decides every fork of a unit by one snapshot: kernel sets, then schedules. Its kernels become those that run.
 inline result<std::vector<compiled_kernel>> compile_unit(const environment& env, const settings& asked, tools::unit& unit) {
     std::vector<evidence::subject> targets;
@@ -108,7 +99,8 @@ inline result<std::vector<compiled_kernel>> compile_unit(const environment& env,
     EMMY_TRY(decided, evidence::resolve(targets, &evidence_now, forks, options));
     std::vector<tools::subject> kernels;
     std::vector<compiled_kernel> out;
-    for (std::size_t i = decided.roots.size(); i-- > 0;) EMMY_CHECK_OK(take_apart(unit, decided, static_cast<std::uint32_t>(i), decided.roots[i]));
+    EMMY_TRY(applied, plan::apply(std::move(unit.network), decided));
+    unit.network = std::move(applied.network);
     std::vector<const evidence::record*> above;
     for (std::uint32_t place = 0, target = 0; place < decided.kernels.size(); ++place) {
         const evidence::resolved_kernel& k = decided.kernels[place];

@@ -25,6 +25,16 @@ __device__ std::uint64_t descriptor(const operand& o, std::uint32_t base) {
     return ((base + o.start) >> 4 & 0x3fff) | (std::uint64_t{o.leading >> 4 & 0x3fff} << 16) | (std::uint64_t{o.stride >> 4 & 0x3fff} << 32) | (code << 62);
 }
 
+// Register lists of an instruction: their places in its text, and the registers.
+#define P10(t) "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, %" #t "9"
+#define P16 P10() ", %10, %11, %12, %13, %14, %15"
+#define P30 P10() ", " P10(1) ", " P10(2)
+#define P32 P30 ", %30, %31"
+#define P60 P30 ", " P10(3) ", " P10(4) ", " P10(5)
+#define P64 P60 ", %60, %61, %62, %63"
+#define P90 P60 ", " P10(6) ", " P10(7) ", " P10(8)
+#define P96 P90 ", %90, %91, %92, %93, %94, %95"
+#define P128 P90 ", " P10(9) ", " P10(10) ", " P10(11) ", %120, %121, %122, %123, %124, %125, %126, %127"
 #define R4(b) "+f"(d[b]), "+f"(d[b + 1]), "+f"(d[b + 2]), "+f"(d[b + 3])
 #define R16(b) R4(b), R4(b + 4), R4(b + 8), R4(b + 12)
 #define R32(b) R16(b), R16(b + 16)
@@ -32,116 +42,31 @@ __device__ std::uint64_t descriptor(const operand& o, std::uint32_t base) {
 #define R96(b) R64(b), R32(b + 64)
 #define R128(b) R64(b), R64(b + 64)
 
-template <int TA, int TB>
-struct wgmma_m64n64k16_f16 {
-    static constexpr int registers = 32, a_registers = 0;
-    static constexpr kind type = kind::f16;
-    static constexpr const char* name = "wgmma_m64n64k16_f16";
-    static __device__ void run(float* d, std::uint64_t a, std::uint64_t b, const std::uint32_t*) {
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, p, 1, 1, %34, %35; }"
-                     : R32(0) : "l"(a), "l"(b), "n"(TA), "n"(TB));
-    }
-};
-template <int TA, int TB>
-struct wgmma_m64n64k16_bf16 {
-    static constexpr int registers = 32, a_registers = 0;
-    static constexpr kind type = kind::bf16;
-    static constexpr const char* name = "wgmma_m64n64k16_bf16";
-    static __device__ void run(float* d, std::uint64_t a, std::uint64_t b, const std::uint32_t*) {
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, p, 1, 1, %34, %35; }"
-                     : R32(0) : "l"(a), "l"(b), "n"(TA), "n"(TB));
-    }
-};
-template <int TA, int TB>
-struct wgmma_m64n128k16_f16 {
-    static constexpr int registers = 64, a_registers = 0;
-    static constexpr kind type = kind::f16;
-    static constexpr const char* name = "wgmma_m64n128k16_f16";
-    static __device__ void run(float* d, std::uint64_t a, std::uint64_t b, const std::uint32_t*) {
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, %64, %65, p, 1, 1, %66, %67; }"
-                     : R64(0) : "l"(a), "l"(b), "n"(TA), "n"(TB));
-    }
-};
-template <int TA, int TB>
-struct wgmma_m64n192k16_f16 {
-    static constexpr int registers = 96, a_registers = 0;
-    static constexpr kind type = kind::f16;
-    static constexpr const char* name = "wgmma_m64n192k16_f16";
-    static __device__ void run(float* d, std::uint64_t a, std::uint64_t b, const std::uint32_t*) {
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, %96, %97, p, 1, 1, %98, %99; }"
-                     : R96(0) : "l"(a), "l"(b), "n"(TA), "n"(TB));
-    }
-};
-template <int TA, int TB>
-struct wgmma_m64n256k16_f16 {
-    static constexpr int registers = 128, a_registers = 0;
-    static constexpr kind type = kind::f16;
-    static constexpr const char* name = "wgmma_m64n256k16_f16";
-    static __device__ void run(float* d, std::uint64_t a, std::uint64_t b, const std::uint32_t*) {
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, %128, %129, p, 1, 1, %130, %131; }"
-                     : R128(0) : "l"(a), "l"(b), "n"(TA), "n"(TB));
-    }
-};
-template <int TA, int TB>
-struct wgmma_m64n64k32_e4m3 {
-    static constexpr int registers = 32, a_registers = 0;
-    static constexpr kind type = kind::e4m3;
-    static constexpr const char* name = "wgmma_m64n64k32_e4m3";
-    static __device__ void run(float* d, std::uint64_t a, std::uint64_t b, const std::uint32_t*) {
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, p, 1, 1; }"
-                     : R32(0) : "l"(a), "l"(b));
-    }
-};
-template <int TA, int TB>
-struct wgmma_m64n64k8_tf32 {
-    static constexpr int registers = 32, a_registers = 0;
-    static constexpr kind type = kind::tf32;
-    static constexpr const char* name = "wgmma_m64n64k8_tf32";
-    static __device__ void run(float* d, std::uint64_t a, std::uint64_t b, const std::uint32_t*) {
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, p, 1, 1; }"
-                     : R32(0) : "l"(a), "l"(b));
-    }
-};
-template <int TA, int TB>
-struct wgmma_m64n32k16_f16 {
-    static constexpr int registers = 16, a_registers = 0;
-    static constexpr kind type = kind::f16;
-    static constexpr const char* name = "wgmma_m64n32k16_f16";
-    static __device__ void run(float* d, std::uint64_t a, std::uint64_t b, const std::uint32_t*) {
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, %16, %17, p, 1, 1, %18, %19; }"
-                     : R16(0) : "l"(a), "l"(b), "n"(TA), "n"(TB));
-    }
-};
-template <int TA, int TB>
-struct wgmma_m64n64k16_f16_registers {
-    static constexpr int registers = 32, a_registers = 4;
-    static constexpr kind type = kind::f16;
-    static constexpr const char* name = "wgmma_m64n64k16_f16_registers";
-    static __device__ void run(float* d, std::uint64_t, std::uint64_t b, const std::uint32_t* a) {
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, {%32, %33, %34, %35}, %36, p, 1, 1, %37; }"
-                     : R32(0) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(TB));
-    }
-};
-template <int TA, int TB>
-struct wgmma_m64n64k32_e4m3_registers {
-    static constexpr int registers = 32, a_registers = 4;
-    static constexpr kind type = kind::e4m3;
-    static constexpr const char* name = "wgmma_m64n64k32_e4m3_registers";
-    static __device__ void run(float* d, std::uint64_t, std::uint64_t b, const std::uint32_t* a) {
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, {%32, %33, %34, %35}, %36, p, 1, 1; }"
-                     : R32(0) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-    }
-};
-template <int TA, int TB>
-struct wgmma_m64n64k8_tf32_registers {
-    static constexpr int registers = 32, a_registers = 4;
-    static constexpr kind type = kind::tf32;
-    static constexpr const char* name = "wgmma_m64n64k8_tf32_registers";
-    static __device__ void run(float* d, std::uint64_t, std::uint64_t b, const std::uint32_t* a) {
-        asm volatile("{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, {%32, %33, %34, %35}, %36, p, 1, 1; }"
-                     : R32(0) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-    }
-};
+// One instruction: registers of C and of A (0: in memory), operand type, shape, the places behind C's, what stands there. TA, TB: rows of A, columns of B are adjacent.
+#define EMMY_GROUP(NAME, REGISTERS, A_REGISTERS, TYPE, SHAPE, AFTER, ...)                                                                                            \
+    template <int TA, int TB>                                                                                                                                       \
+    struct NAME {                                                                                                                                                   \
+        static constexpr int registers = REGISTERS, a_registers = A_REGISTERS;                                                                                      \
+        static constexpr kind type = kind::TYPE;                                                                                                                    \
+        static constexpr const char* name = #NAME;                                                                                                                  \
+        static __device__ void run(float* d, std::uint64_t a, std::uint64_t b, const std::uint32_t* r) {                                                            \
+            asm volatile("{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned." SHAPE ".f32." #TYPE "." #TYPE " {" P##REGISTERS "}, " AFTER "; }"      \
+                         : R##REGISTERS(0) : __VA_ARGS__);                                                                                                          \
+        }                                                                                                                                                           \
+    };
+#define IN_MEMORY "l"(a), "l"(b)
+#define IN_REGISTERS "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(b)
+EMMY_GROUP(wgmma_m64n64k16_f16, 32, 0, f16, "m64n64k16", "%32, %33, p, 1, 1, %34, %35", IN_MEMORY, "n"(TA), "n"(TB))
+EMMY_GROUP(wgmma_m64n64k16_bf16, 32, 0, bf16, "m64n64k16", "%32, %33, p, 1, 1, %34, %35", IN_MEMORY, "n"(TA), "n"(TB))
+EMMY_GROUP(wgmma_m64n128k16_f16, 64, 0, f16, "m64n128k16", "%64, %65, p, 1, 1, %66, %67", IN_MEMORY, "n"(TA), "n"(TB))
+EMMY_GROUP(wgmma_m64n192k16_f16, 96, 0, f16, "m64n192k16", "%96, %97, p, 1, 1, %98, %99", IN_MEMORY, "n"(TA), "n"(TB))
+EMMY_GROUP(wgmma_m64n256k16_f16, 128, 0, f16, "m64n256k16", "%128, %129, p, 1, 1, %130, %131", IN_MEMORY, "n"(TA), "n"(TB))
+EMMY_GROUP(wgmma_m64n32k16_f16, 16, 0, f16, "m64n32k16", "%16, %17, p, 1, 1, %18, %19", IN_MEMORY, "n"(TA), "n"(TB))
+EMMY_GROUP(wgmma_m64n64k32_e4m3, 32, 0, e4m3, "m64n64k32", "%32, %33, p, 1, 1", IN_MEMORY)
+EMMY_GROUP(wgmma_m64n64k8_tf32, 32, 0, tf32, "m64n64k8", "%32, %33, p, 1, 1", IN_MEMORY)
+EMMY_GROUP(wgmma_m64n64k16_f16_registers, 32, 4, f16, "m64n64k16", "{%32, %33, %34, %35}, %36, p, 1, 1, %37", IN_REGISTERS, "n"(TB))
+EMMY_GROUP(wgmma_m64n64k32_e4m3_registers, 32, 4, e4m3, "m64n64k32", "{%32, %33, %34, %35}, %36, p, 1, 1", IN_REGISTERS)
+EMMY_GROUP(wgmma_m64n64k8_tf32_registers, 32, 4, tf32, "m64n64k8", "{%32, %33, %34, %35}, %36, p, 1, 1", IN_REGISTERS)
 
 __device__ void put(char* memory, std::uint32_t element, std::uint32_t value, std::uint32_t bytes) {
     if (bytes == 1) reinterpret_cast<std::uint8_t*>(memory)[element] = static_cast<std::uint8_t>(value);

@@ -12,9 +12,6 @@ namespace emmy::device {
 /// $EMMY_CACHE_DIR, else $XDG_CACHE_HOME/emmy, else ~/.cache/emmy. Safe to delete.
 EMMY_DECL std::string cache_directory();
 
-/// With all folders above it; false where that failed (errno says why).
-EMMY_DECL bool make_directories(const std::string& path);
-
 /// A sealed file: one line with key and digest, then the bytes. Damaged, foreign and half-written ones read as absent.
 EMMY_DECL std::optional<std::string> read_sealed(const std::string& path, std::string_view key);
 /// Published in one rename. Errors (device): the folder cannot be made or written.

@@ -10,6 +10,7 @@
 #include <emmy/core/impl/archive_zip_writer.ipp>
 #include <emmy/core/impl/digest.ipp>
 #include <emmy/core/impl/dim_wire.ipp>
+#include <emmy/core/impl/directory.ipp>
 #include <emmy/core/impl/expr.ipp>
 #include <emmy/core/impl/file.ipp>
 #include <emmy/core/impl/hasher.ipp>

@@ -1,12 +1,10 @@
 #pragma once
 #include <emmy/core/digest.hpp>
+#include <emmy/core/directory.hpp>
 #include <emmy/core/file.hpp>
 #include <emmy/device/cache.hpp>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace emmy::device {
@@ -26,14 +24,6 @@ EMMY_DECL std::string cache_directory() {
     return home.empty() ? "/tmp/emmy-cache-" + std::to_string(::getuid()) : home + "/.cache/emmy";
 }
 
-EMMY_DECL bool make_directories(const std::string& path) {
-    for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
-        const std::string part = path.substr(0, at);
-        if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST) return false;
-        if (at == std::string::npos) return true;
-    }
-}
-
 EMMY_DECL std::optional<std::string> read_sealed(const std::string& path, std::string_view key) {
     auto whole = read_file(path);
     if (!whole) return {};
@@ -46,7 +36,7 @@ EMMY_DECL std::optional<std::string> read_sealed(const std::string& path, std::s
 
 EMMY_DECL result<void> write_sealed(const std::string& path, std::string_view key, std::string_view bytes) {
     const std::string folder = path.substr(0, path.rfind('/'));
-    if (!make_directories(folder)) return refuse(fault_kind::device, std::string("cannot make the cache folder: ") + std::strerror(errno), {}, folder);
+    EMMY_CHECK_OK(make_directories(folder, fault_kind::device));
     if (auto written = write_file_atomically(path, detail::seal(key, bytes) + std::string(bytes)); !written) return refuse(fault_kind::device, written.error().message(), {}, path);
     return {};
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <emmy/core/digest.hpp>
+#include <emmy/core/directory.hpp>
 #include <emmy/core/file.hpp>
 #include <emmy/device/cpu/toolchain.hpp>
 #include <emmy/device/impl/cache.ipp>
@@ -146,7 +147,7 @@ EMMY_DECL result<compiled> compile_object(const kernel_text& text, const std::st
     compiled out{folder + "/kernel.so", true, 0};
     if (detail::valid_entry(folder, key)) return out;
 
-    if (!make_directories(root)) return refuse(fault_kind::device, std::string("cannot make the kernel cache: ") + std::strerror(errno), {}, root);
+    EMMY_CHECK_OK(make_directories(root, fault_kind::device));
     detail::sweep(root);
     std::string work = root + "/.tmp-XXXXXX";
     if (!::mkdtemp(work.data())) return refuse(fault_kind::device, std::string("cannot write the kernel cache: ") + std::strerror(errno), {}, root);

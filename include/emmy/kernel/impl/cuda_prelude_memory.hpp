@@ -24,7 +24,8 @@ inline void add_memory(std::vector<prelude_function>& to) {
     // What instructions take that name shared memory themselves.
     to.push_back({"address", "DEV u32 address(u32 at) { return (u32)__cvta_generic_to_shared(pool) + at; }", "DEV u32 address(u32 at) { return at; }"});
     // 16-byte pieces exchanged within `width` bytes (0, 32, 64, 128) by the address: what tensor copies write and matrix instructions read.
-    to.push_back({"swizzled", "template <int Width> DEV u32 swizzled(u32 at) { return Width == 0 ? at : at ^ (at >> 3 & (Width - 1) & 0x70u); }", "template <int Width> DEV u32 swizzled(u32 at) { return Width == 0 ? at : at ^ (at >> 3 & (Width - 1) & 0x70u); }"});
+    const std::string swizzled = "template <int Width> DEV u32 swizzled(u32 at) { return Width == 0 ? at : at ^ (at >> 3 & (Width - 1) & 0x70u); }";
+    to.push_back({"swizzled", swizzled, swizzled});
 }
 
 }  // namespace emmy::kernel::cuda::detail

@@ -33,7 +33,8 @@ inline void add_numbers(std::vector<prelude_function>& to) {
         if (f.name == "widen_f8e4m3" || f.name == "widen_f8e5m2") f.needs = {"widen_f16"};
 
     // Two 16-bit values in a register: the first in the low half.
-    to.push_back({"pack", "DEV u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }", "DEV u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }"});
+    const std::string pack = "DEV u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }";
+    to.push_back({"pack", pack, pack});
     to.push_back({"as_bits", "DEV u32 as_bits(float f) { return __float_as_uint(f); }", "DEV u32 as_bits(float f) { return bits_as<u32>(f); }"});
     to.push_back({"as_float", "DEV float as_float(u32 b) { return __uint_as_float(b); }", "DEV float as_float(u32 b) { return bits_as<float>(b); }"});
 

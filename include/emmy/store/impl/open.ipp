@@ -1,4 +1,5 @@
 #pragma once
+#include <emmy/core/directory.hpp>
 #include <emmy/store/impl/state.hpp>
 
 #include <emmy/core/config.hpp>
@@ -16,18 +17,6 @@
 
 // Bodies only: finding, checking, creating and moving aside the environment behind a path.
 namespace emmy::store::detail {
-
-inline result<void> make_directories(const std::string& path) {
-    for (std::size_t at = 1; at <= path.size(); ++at) {
-        if (at != path.size() && path[at] != '/') continue;
-        const std::string part = path.substr(0, at);
-        if (::mkdir(part.c_str(), 0755) != 0 && errno != EEXIST) {
-            if (struct stat info {}; ::stat(part.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
-            return refuse(fault_kind::store, std::string("cannot create the directory: ") + std::strerror(errno), {}, part);
-        }
-    }
-    return {};
-}
 
 inline std::string network_file_system(const std::string& path) {
     struct statfs info {};
@@ -199,7 +188,7 @@ inline result<void> set_aside(environment_state& s, const stamped& found) {
         return refuse(fault_kind::store, std::string("cannot move the store of another version to ") + to + ": " + std::strerror(errno), {}, s.path);
     s.notes += "the store at " + s.path + " was of version " + version_text(found) + ", this build writes " + std::to_string(layout::schema_version) + "." +
                std::to_string(s.identity_version) + ": moved to " + to + ", started empty\n";
-    return make_directories(s.path);
+    return make_directories(s.path, fault_kind::store);
 }
 
 inline result<void> open_state(environment_state& s, const open_options& options) {
@@ -215,7 +204,7 @@ inline result<void> open_state(environment_state& s, const open_options& options
         return refuse(fault_kind::store, "found no store, expected one (emmy-import SOURCE --db PATH fills a dataset; emmy-bench fills the tuning store)", {}, s.path);
     if (!exists) {
         if (!options.kind) return refuse(fault_kind::store, "found no store, and its kind is not given", {}, s.path);
-        EMMY_CHECK_OK(make_directories(s.path));
+        EMMY_CHECK_OK(make_directories(s.path, fault_kind::store));
     }
     if (const std::string network = network_file_system(s.path); !network.empty()) {
         if (options.mode == access::write)
