@@ -1,6 +1,6 @@
 // What the prior's pick loses where nothing was measured: every single-operator target of the golden files, its sampled schedule rows
 // measured on this processor, the pick beside them.
-//   bench_cold_pick [--rows 64] [--targets N] [--most-ms 20] [--match TEXT] [--from FILE] [--to FILE] [--list] [--all]
+//   bench_cold_pick [--rows 64] [--targets N] [--most-ms 20] [--match TEXT] [--from FILE] [--to FILE] [--prior FILE] [--list]
 // --targets N: that many, evenly over all. --most-ms: targets whose pick is predicted to run longer are left out, and counted. --to writes every
 // measured row (target, us, knobs), --from takes them instead of measuring: numbers of the prior can then be tried in seconds.
 #include "yardstick.hpp"
@@ -9,6 +9,7 @@
 #include <emmy/core/numeric.hpp>
 #include <emmy/device.hpp>
 #include <emmy/device/answer.hpp>
+#include <emmy/device/cpu/team.hpp>
 #include <emmy/golden/document.hpp>
 #include <emmy/kernel/text.hpp>
 #include <emmy/loop/dims.hpp>
@@ -118,7 +119,7 @@ public:
             const std::uint64_t scratch = text.scratch_bytes(1, code[i].sizes);
             EMMY_TRY(object, device.compile({std::move(text.source), text.entry, scratch}));
             code[i].handle = ::dlopen(object.object.c_str(), RTLD_NOW | RTLD_LOCAL);
-            code[i].entry = code[i].handle ? reinterpret_cast<void (*)(const block*)>(::dlsym(code[i].handle, text.entry.c_str())) : nullptr;
+            code[i].entry = code[i].handle ? reinterpret_cast<device::cpu::entry_point>(::dlsym(code[i].handle, text.entry.c_str())) : nullptr;
             if (!code[i].entry) return refuse(fault_kind::device, "cannot load " + object.object);
             code[i].scratch.resize(scratch + 64);
         }
@@ -144,17 +145,9 @@ public:
     }
 
 private:
-    struct block {
-        void* const* buffers;
-        const long long* sizes;
-        unsigned char* scratch;
-        int part, parts;
-        void (*barrier)(void*);
-        void* team;
-    };
     struct loaded {
         void* handle = nullptr;
-        void (*entry)(const block*) = nullptr;
+        device::cpu::entry_point entry = nullptr;
         std::vector<long long> sizes;
         std::vector<unsigned char> scratch;
         ~loaded() {
@@ -163,7 +156,7 @@ private:
     };
     double run(loaded& code, const std::vector<void*>& memory, int repeats) {
         auto* scratch = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(code.scratch.data()) + 63) / 64 * 64);
-        const block launch{memory.data(), code.sizes.data(), scratch, 0, 1, [](void*) {}, nullptr};
+        const emmy_launch launch{memory.data(), code.sizes.data(), scratch, 0, 1, [](void*) {}, nullptr};
         const double start = bench::cpu_us();
         for (int i = 0; i < repeats; ++i) code.entry(&launch);
         return (bench::cpu_us() - start) / repeats;
